@@ -326,7 +326,9 @@ static void place_diagnostics(Testing *t, int from)
         else
             diag->span = t->clause->span;
         if (diag->code == E0624)
-            diag_help(t->ctx, diag, "give it behind `for`, as in `for n = 0, 1, 1000`");
+            diag_help(t->ctx, diag, t->other || t->entry->n_inputs == 0 ? "give it behind `for`, as in `for n = 0, 1, 1000`"
+                                                                        : "say of which input this is the result, as in `for %s = [...]`",
+                      t->entry->n_inputs ? expect_input_name(t->ctx, t->entry->inputs[0], 0) : "");
     }
 }
 

@@ -536,7 +536,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         const Hole *hole = found && found->value.kind == V_HOLE ? found->value.hole : NULL;
         note_hole(e, d, hole, callee);
         if (keeps_index(e, hole))
-            diag_help(ctx, d, "an index is no number: make the elements with `cast(i64)(i)` instead of the index `i`");
+            diag_help(ctx, d, "an index is no number: make the elements with `cast(i32)(i)` or `cast(i64)(i)`, as the operator has them, instead of the index `i`");
         const char *words = arg.kind == V_LIT && arg.lit->is_float ? span_text(e, arg.span) : NULL;
         if (words && strstr(words, ".0"))
             propose_whole(e, d, arg.span);

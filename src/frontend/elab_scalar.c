@@ -331,6 +331,12 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         Value v = i ? b : a;
         if (v.kind == V_FUN || v.kind == V_TYPE) {
             Diag *d = elab_error(e, E0318, op_span, "`%s` wants numbers, and its %s operand is %s", sign, i ? "right" : "left", value_text(e, v));
+            const Source *source = source_get(ctx, v.span.file);
+            const char *behind = source && v.span.hi + 2 < source->size ? source->text + v.span.hi : "", *name = span_text(e, v.span);
+            if (v.kind == V_FUN && name && behind[0] == ' ' && behind[1] == '-' && behind[2] != ' ') { /* `exp -x` */
+                diag_help(ctx, d, "an argument stands in parentheses: `%s(-...)`", name);
+                return v_error(span);
+            }
             diag_note(ctx, d, v.span, "%s", v.kind == V_FUN ? wants_text(e, v.fun) : "this one");
             if (v.kind == V_FUN && op == OP_GT && i == 1)
                 diag_propose(ctx, d, op_span, "a pipe is $", "|>");
@@ -519,10 +525,11 @@ static void int_out_of_range(Elab *e, const PendingLit *p, Scalar s)
         diag_label(e->ctx, d, "%s holds %lld to %lld", scalar_name(s), (long long)lo.i, (long long)hi.i);
     else
         diag_label(e->ctx, d, "%s holds 0 to %llu", scalar_name(s), (unsigned long long)hi.u);
+    const char *wide = scalar_bytes(s) < 4 && p->lit.mag <= INT32_MAX ? "i32" : "i64";
     if (p->lit.negative && !scalar_is_signed(s))
         diag_help(e->ctx, d, "numbers below 0 need a signed type: convert the other operand, as by `cast(i64)(x)`");
     else if (scalar_bytes(s) < 8 && p->lit.mag <= INT64_MAX)
-        diag_help(e->ctx, d, "i64 holds it: convert the other operand by `cast(i64)(x)`, and the result is of i64, too");
+        diag_help(e->ctx, d, "%s holds it: convert the operands before anything is computed, as by `cast(%s)(x)`; the result is of that type, too", wide, wide);
 }
 
 static void finish_literal(Elab *e, const PendingLit *p)

@@ -461,12 +461,20 @@ void propose_argument(Elab *e, Diag *d, const Ast *pattern, const Env *env, Valu
     }
 }
 
+static bool in_arguments(const Ast *call, Span use)
+{
+    bool found = false;
+    for (int i = 0; i < call->call.n && !found; i++)
+        found = span_holds(call->call.items[i]->span, use);
+    return found;
+}
+
 /* The innermost pipe into a call that has this among its arguments, and not in a function of the text; NULL. */
 static const Ast *find_pipe(const Ast *ast, Span use)
 {
     const Ast *found = NULL;
     while (ast && span_holds(ast->span, use)) {
-        found = ast->kind == AST_LAMBDA ? NULL : ast->kind == AST_PIPE && ast->bin.rhs->kind == AST_CALL && span_holds(ast->bin.rhs->span, use) ? ast : found;
+        found = ast->kind == AST_LAMBDA ? NULL : ast->kind == AST_PIPE && ast->bin.rhs->kind == AST_CALL && in_arguments(ast->bin.rhs, use) ? ast : found;
         const Ast *next = NULL;
         for (int i = 0; i < ast_children(ast) && !next; i++)
             if (span_holds(ast_child(ast, i)->span, use))
@@ -486,6 +494,12 @@ void propose_parts(Elab *e, Diag *d, Value v)
         return;
     const Item *item = item_holding(e, e->prim_span);
     const char *name = span_text(e, v.span);
+    const Ast *bound = bound_to(e, v.span);
+    for (int i = 0; bound && i < item->n_params; i++)
+        if (item->params[i].name && strcmp(item->params[i].name, name) == 0) {
+            diag_note(e->ctx, d, bound->span, "`%s` is this here, which hides the parameter `%s`: give it another name", name, name);
+            return;
+        }
     const Ast *pipe = item && item->body && name ? pipe_binding(item->body, name, v.span) : NULL;
     pipe = pipe || !item || !item->body ? pipe : find_pipe(item->body, e->prim_span);
     const Ast *step = pipe ? pipe->bin.rhs : NULL;

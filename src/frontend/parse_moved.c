@@ -464,10 +464,27 @@ static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
     return SKIP;
 }
 
+/* `operator f (a: t) (b: t): t = unit e, associative` and then the body. */
+static Repair repair_late_unit(Parser *ps, const Place *place, bool news)
+{
+    (void)place;
+    uint32_t at = ps->body_eq.hi;
+    while (ps->has_body && strchr(" \n\t\r", ps->text[at]) && ps->text[at])
+        at++;
+    if (ps->item->kind != ITEM_OPERATOR || !ps->has_body || ps->item->unit || strncmp(ps->text + at, "unit", 4) != 0 || is_name_byte(ps->text[at + 4]))
+        return NOT_MINE;
+    if (news) {
+        Diag *diag = parse_mistake(ps, E0101, parse_span(ps, at, at + 4), "`unit` and the laws stand in the header, before the `=`");
+        diag_help(ps->ctx, diag, "move the `=` behind them: `: t unit e, associative = ...`");
+    }
+    ps->header_broken = true;
+    return GIVE_UP;
+}
+
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_operator_name, repair_clause, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
+        repair_operator_name, repair_late_unit, repair_clause, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);

@@ -382,6 +382,16 @@ static bool wants_operand(int kind)
     return token_is_operator(kind) || kind == T_DARROW || kind == T_EQ || kind == T_IN || kind == T_IF || kind == T_THEN || kind == T_ELSE || kind == T_LP || kind == T_COMMA || kind == T_LBRACE;
 }
 
+/* Is what stands before this the condition of an `if`? */
+static bool in_condition(Parser *ps, int at)
+{
+    int symbol = 0;
+    do
+        symbol = --at > 0 ? engine_symbol(ps, at) : T_EQ;
+    while (symbol < 0 || token_is_operator(symbol) || token_is_comparison(symbol) || symbol == T_NOT);
+    return symbol == T_IF;
+}
+
 /* { e } where other languages group or begin a block. */
 static Repair repair_braces(Parser *ps, const Place *place, bool news)
 {
@@ -389,7 +399,7 @@ static Repair repair_braces(Parser *ps, const Place *place, bool news)
     if (at < 2 || !ps->has_body || engine_symbol(ps, at) != T_LBRACE)
         return NOT_MINE;
     int before = engine_symbol(ps, at - 1);
-    bool branch = at > 2 && before < 0 && engine_symbol(ps, at - 2) == T_IF;
+    bool branch = before < 0 && in_condition(ps, at);
     if (!branch && !wants_operand(before))
         return NOT_MINE;
     news &= !ps->told_braces;

@@ -275,7 +275,25 @@ bool parse_propose_written(Parser *ps, Diag *diag, const Place *place)
 
 /* ---- `xs |> map(fun x => x * x |> reduce((+), 0)` ---- */
 
-/* Of each pipe in a function, the bracket may be closed in front of it. */
+/* Does the text mention a parameter of the function whose `=>` stands at `arrow`? */
+static bool mentions_params(Parser *ps, uint32_t arrow, uint32_t lo, uint32_t hi)
+{
+    const char *rest = text_between(ps, lo, hi);
+    bool found = false;
+    for (uint32_t at = arrow; at > 0 && !found;) {
+        while (at > 0 && !is_name_byte(ps->text[at - 1]) && ps->text[at - 1] != '|')
+            at--;
+        uint32_t start = name_start(ps->text, at);
+        const char *word = text_between(ps, start, at);
+        if (start == at || strcmp(word, "fun") == 0)
+            break;
+        found = has_word(rest, word);
+        at = start;
+    }
+    return found;
+}
+
+/* Of each pipe in a function, the bracket may be closed in front of it, if nothing behind it needs the function's parameters. */
 void parse_propose_closer(Parser *ps, Diag *diag, const Place *place)
 {
     Token open = engine_token(ps, place->bracket);
@@ -283,18 +301,19 @@ void parse_propose_closer(Parser *ps, Diag *diag, const Place *place)
                                            : open.kind == T_LBRACE ? "}"
                                                                    : ")";
     uint32_t start = name_start(text, open.lo);
-    bool function = false;
+    uint32_t function = 0; /* where its `=>` stands */
     int depth = 0;
     for (uint32_t at = open.lo; at < ps->prev.hi; at++) {
         at = behind_comment(text, at);
         depth += opens(text[at]) - closes(text[at]);
-        function |= depth == 1 && text[at] == '=' && text[at + 1] == '>';
+        if (!function && depth == 1 && text[at] == '=' && text[at + 1] == '>')
+            function = at;
         if (!function || depth != 1 || text[at] != '|' || text[at + 1] != '>')
             continue;
         uint32_t end = at;
         while (end > open.hi && is_blank(text[end - 1]))
             end--;
-        if (end - start > 2 * PART_SHOWN || memchr(text + start, '\n', end - start))
+        if (end - start > 2 * PART_SHOWN || memchr(text + start, '\n', end - start) || mentions_params(ps, function, at, ps->prev.hi))
             continue;
         diag_help(ps->ctx, diag,
                   "the function ends before this `|>`, and so does the bracket: `%.*s%s |> ...`",
