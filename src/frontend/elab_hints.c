@@ -451,7 +451,11 @@ static bool propose_tuple(Elab *e, Diag *d, const Fun *f)
         for (int i = 0; i < n; i++)
             text = ctx_printf(e->ctx, "%s%s%s", text, i ? ", " : "", param_name(e, &bare, i));
         bool plain = name && written && strcmp(name, written) == 0;
-        diag_propose(e->ctx, d, plain ? f->span : NO_SPAN, ctx_printf(e->ctx, "its argument is a tuple here: take it apart by $"), "fun (%s) => %s(%s)", text, name ? name : "f", text);
+        const char *taken = "its argument is a tuple here: take it apart by $";
+        if (name && written && written[0] == '(' && n == 2) /* `(+)` */
+            diag_propose(e->ctx, d, f->span, taken, "fun (a, b) => a %s b", name);
+        else
+            diag_propose(e->ctx, d, plain ? f->span : NO_SPAN, taken, "fun (%s) => %s(%s)", text, name ? name : "f", text);
         return true;
     }
     const Pattern *params = f->ast->lambda.params;

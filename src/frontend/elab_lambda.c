@@ -141,6 +141,9 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
                 d = elab_error(e, E0311, at, "this function has to give %s, and it gives a function", pattern_text(e, sig, env));
             else
                 d = elab_error(e, E0312, at, "this function has to give %s, and it gives %s", pattern_text(e, sig, env), got);
+            Type given = r.kind == V_CORE ? type_resolve(e, r.core->type) : NULL;
+            if (want && given && given->kind == TY_ARRAY && type_resolve(e, given->elem) == type_resolve(e, want))
+                diag_help(ctx, d, "where each part gives an array, `|> join` behind the map makes one array of them");
             if (r.kind == V_FUN && !more && unwrapped(r.fun)->n_args > n_args)
                 diag_label(ctx, d, "%s", wants_text(e, r.fun));
             else if (r.kind == V_FUN && !more)

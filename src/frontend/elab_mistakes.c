@@ -43,6 +43,8 @@ static bool hint_start(Elab *e, Diag *d, const char *callee, const Hole *hole, V
     if (!fold || !elem || !call_text(e, callee) || !is_literal(arg))
         return false;
     if (elem->kind == TY_SCALAR && elem->scalar == SC_BOOL) {
+        diag_propose(e->ctx, d, arg.span, "`or` starts from `false`, and `and` from `true`: write $", "%s", strcmp(span_text(e, arg.span) ? span_text(e, arg.span) : "0", "1") == 0 ? "true" : "false");
+        diag_or_else(e->ctx, d);
         diag_help(e->ctx, d, "to count, make numbers of the bools first: `map(fun b => if b then 1 else 0) |> %s(...)`", callee);
         if (stands_behind_pipe(e))
             diag_edit(e->ctx, d, span_start(e->prim_span), "map(fun b => if b then 1 else 0) |> ");
@@ -240,7 +242,9 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args)
         const char *words = span_text(e, args[at].span);
         Diag *d = elab_error(e, E0311, args[at].span, "`%s` wants a function for `%s`, and this is %s", fun_name(f), p->name ? p->name : "_", value_text(e, args[at]));
         bool length = n >= 2 && at == 0 && args[1].kind == V_FUN && args[1].span.lo > args[0].span.hi && words;
-        if (length && propose_made(e, d, f, args[0], (Span){args[0].span.file, args[0].span.lo, args[1].span.lo}))
+        if (kind == V_TYPE && words)
+            diag_propose(e->ctx, d, args[at].span, "a conversion is the function $", "cast(%s)", words);
+        else if (length && propose_made(e, d, f, args[0], (Span){args[0].span.file, args[0].span.lo, args[1].span.lo}))
             ;
         else if (others && at == 0 && propose_function_first(e, d, order_text(e, header, fun_name(f)), n, args))
             ;

@@ -269,8 +269,13 @@ Value eval_name(Elab *e, const char *name, Span span, const Env *env, Type want)
         return device_size(e, name, span);
     case BUILTIN_KIND:
     case BUILTIN_TYPE:
-        elab_error(e, E0324, span, "`%s` belongs into types, and a value is needed here", name);
+    {
+        const Foreign *type = foreign_find(name, strlen(name), FOREIGN_TYPE);
+        Diag *d = elab_error(e, E0324, span, "`%s` belongs into types, and a value is needed here", name);
+        if (type && type->instead)
+            diag_propose(e->ctx, d, span, "a value is converted by $", "cast(%s)", type->instead);
         return v_error(span);
+    }
     case BUILTIN_HALVING: {
         Diag *d = elab_error(e, E0329, span, "`halving` gives the list of an `unroll`, and is no value");
         diag_help(e->ctx, d, "write `unroll d in halving(32) (...)`");

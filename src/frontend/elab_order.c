@@ -198,6 +198,16 @@ void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, in
     for (int i = 0; d && i < header->n_params; i++)
         if (i != wrong && !header->params[i].implicit && values[i].kind != V_ERROR)
             exchange(e, d, order_text(e, header, name), values[wrong].span, values[i].span);
+    const Param *p = &header->params[wrong];
+    int wanted = 0, given = 0, explicit = 0;
+    for (const Ast *at = p->kind; at && at->kind == AST_DOT; at = at->bin.lhs)
+        wanted++;
+    for (Type t = values[wrong].kind == V_CORE ? values[wrong].core->type : NULL; t && t->kind == TY_ARRAY; t = t->elem)
+        given++;
+    for (int i = 0; i < header->n_params; i++)
+        explicit += !header->params[i].implicit;
+    if (d && !d->help && explicit == 1 && wanted > 0 && given == wanted + 1)
+        diag_help(e->ctx, d, "for each row of it: `map(%s)`", name);
     if (d && d->tries.n && !d->help && values[wrong].kind == V_CORE)
         diag_help(e->ctx, d, "%s", order_text(e, header, name));
 }

@@ -392,7 +392,9 @@ Value eval_binary(Elab *e, AstOp op, Value a, Value b, Span span, Span op_span)
         Type head = type_resolve(e, x->type);
         Type other = second.kind == V_CORE ? type_resolve(e, second.core->type) : NULL;
         const Value *left = swap ? &second : &first, *right = swap ? &first : &second;
-        if (other && head->kind == TY_SCALAR && other->kind == TY_SCALAR)
+        if (head->kind == TY_SCALAR && head->scalar == SC_BOOL && !other && (op == OP_EQ || op == OP_NE))
+            diag_help(ctx, d, "a bool is a condition by itself: write it alone, or `not` before it");
+        else if (other && head->kind == TY_SCALAR && other->kind == TY_SCALAR)
             propose_one_type(e, d, is_comparison(op), left, swap ? other->scalar : head->scalar, right, swap ? head->scalar : other->scalar);
         else if (head->kind == TY_SCALAR && other && is_only_element(e, other))
             propose_only_element(e, d, second.span);

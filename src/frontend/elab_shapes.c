@@ -497,7 +497,8 @@ void propose_parts(Elab *e, Diag *d, Value v)
     const Ast *bound = bound_to(e, v.span);
     for (int i = 0; bound && i < item->n_params; i++)
         if (item->params[i].name && strcmp(item->params[i].name, name) == 0) {
-            diag_note(e->ctx, d, bound->span, "`%s` is this here, which hides the parameter `%s`: give it another name", name, name);
+            diag_note(e->ctx, d, bound->span, "`%s` is this here", name);
+            diag_help(e->ctx, d, "this `let` hides the parameter `%s`: give it another name", name);
             return;
         }
     const Ast *pipe = item && item->body && name ? pipe_binding(item->body, name, v.span) : NULL;

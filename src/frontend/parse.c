@@ -109,7 +109,7 @@ static void check_header(Parser *ps)
     }
     if (item->kind == ITEM_OPERATOR && !item->unit) {
         Diag *diag = parse_mistake(ps, E0118, item->name_span, "operator `%s` has no unit", item->name);
-        diag_help(ps->ctx, diag, "write `unit e` after the result type, with %s(e, x) == x for every x", item->name);
+        diag_help(ps->ctx, diag, "write `unit e, associative` after the result type, with %s(e, x) == x for every x", item->name);
         ps->header_broken = true;
     }
 }

@@ -315,12 +315,27 @@ bool parse_is_scalar(const char *name)
 }
 
 /* `f32 xs`, `xs f32`: the two words of a parameter, without the colon between them or in the wrong order. */
-static bool propose_colon(Parser *ps, const TokenList *names)
+static bool is_kind_word(const char *name)
+{
+    static const char *const kinds[] = {"nat", "data", "num", "int", "float", "scalar"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !found; i++)
+        found = strcmp(name, kinds[i]) == 0;
+    return found;
+}
+
+static bool propose_colon(Parser *ps, const TokenList *names, bool implicit)
 {
     if (names->at.n < 2)
         return false;
     Token first = names->at.at[0], last = names->at.at[names->at.n - 1];
     bool type_first = parse_is_type_word(ps, first), type_last = parse_is_type_word(ps, last);
+    if (implicit && last.name && is_kind_word(last.name)) { /* `{n m nat}` */
+        const Token before = names->at.at[names->at.n - 2];
+        Diag *diag = parse_mistake(ps, E0110, token_span(ps, last), "a colon stands between the names and what they are");
+        diag_propose(ps->ctx, diag, parse_span(ps, before.lo, last.hi), "write $", "%s: %s", before.name ? before.name : "_", last.name);
+        return true;
+    }
     if (!type_first && !type_last)
         return false;
     Token name = type_first ? last : first, type = type_first ? first : last;
@@ -342,7 +357,7 @@ static bool ends_in_colon(Parser *ps)
 
 void parse_param_untyped(Parser *ps, TokenList *names, Token open, bool implicit)
 {
-    bool said = propose_colon(ps, names);
+    bool said = propose_colon(ps, names, implicit);
     for (int i = 0; i < names->at.n; i++) {
         Token token = names->at.at[i];
         const char *name = token.name ? token.name : "_";

@@ -183,6 +183,41 @@ static bool is_operator(Parser *ps, const Place *place)
     return ps->item->kind == ITEM_OPERATOR && !ps->item->unit;
 }
 
+/* `xs: n*f32`. */
+static bool is_before_type(Parser *ps, const Place *place)
+{
+    (void)place;
+    uint32_t lo = ps->tok.hi, hi;
+    while (ps->text[lo] == ' ')
+        lo++;
+    for (hi = lo; is_name_byte(ps->text[hi]);)
+        hi++;
+    return parse_in_type(ps) && hi > lo && parse_is_scalar(ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo));
+}
+
+/* `y := e`. */
+static bool is_assigned(Parser *ps, const Place *place)
+{
+    (void)place;
+    return ps->text[ps->tok.hi] == '=';
+}
+
+/* `(t: nat = 128 in 128, 256)`. */
+static bool is_candidate(Parser *ps, const Place *place)
+{
+    uint32_t at = engine_token(ps, place->bracket).hi;
+    while (at + 4 <= ps->tok.lo && strncmp(ps->text + at, " in ", 4) != 0)
+        at++;
+    return at + 4 <= ps->tok.lo;
+}
+
+/* `operator f (a: t) (b: t) unit e: t`. */
+static bool is_early_unit(Parser *ps, const Place *place)
+{
+    (void)place;
+    return ps->item->kind == ITEM_OPERATOR && !ps->item->result && strcmp(parse_source_of(ps, ps->prev), "unit") == 0;
+}
+
 static bool is_at(Parser *ps, const Place *place)
 {
     (void)place;
@@ -224,6 +259,7 @@ static const Hint hints[] = {
     {T_DOT, T_NAME, HEADER, IN_ITEM, is_before_params, "a name has no `.`: write `_` in its place", EDIT_FOUND, "_"},
     {T_LBRACKET, ANY, HEADER, ANY, wants_type, ARRAY_TYPE, NO_EDIT, NULL},
     {T_LT, T_NAME, HEADER, ANY, is_type_read, ARRAY_TYPE, NO_EDIT, NULL},
+    {T_STAR, T_NAME, HEADER, ANY, is_before_type, "an array of n elements is written with a point: $", EDIT_FOUND, "."},
     {OPERATOR, ANY, HEADER, ANY, is_size_computed, "a size that is computed stands in parentheses, as in `(2*n).f32`", NO_EDIT, NULL},
     {ANY, T_NAME, HEADER, IN_ITEM, is_statement, "the body stands behind `=`, and is an expression: `{item} (xs: n.f32): f32 = ...`", NO_EDIT, NULL},
     {T_MINUS, T_NAME, HEADER, IN_BRACKET, wants_colon, "a name has no `-`: write `_` in its place", EDIT_FOUND, "_"},
@@ -241,6 +277,8 @@ static const Hint hints[] = {
     {T_LBRACE, ANY, HEADER, IN_ITEM, NULL, "the body stands behind `=`, without braces: `{item} (...): t = e`", NO_EDIT, NULL},
     {T_EQ, T_COLON, ANYWHERE, ANY, is_adjacent, "write $", EDIT_BOTH, "="},
     {ANY, T_EQEQ, HEADER, IN_ITEM, NULL, "in `where`, equality is `==`; the body comes after a single `=`", NO_EDIT, NULL},
+    {NUMBER, T_COMMA, HEADER, IN_BRACKET, is_candidate, "the values that are tried stand in brackets: `in [128, 256]`", NO_EDIT, NULL},
+    {ANY, ANY, HEADER, IN_ITEM, is_early_unit, "the type of the result stands first: `{item} ...: t unit e, associative = ...`", NO_EDIT, NULL},
     {T_NAME, ANY, HEADER, ANY, is_at, STRATEGY_IN_HEADER, NO_EDIT, NULL},
     {T_AT, ANY, HEADER, ANY, is_at, STRATEGY_IN_HEADER, NO_EDIT, NULL},
     {T_COMMA, ANY, HEADER, IN_ITEM, is_operator, "what changes nothing stands in front of the laws: `: f32 unit 0, associative, commutative = ...`", NO_EDIT, NULL},
@@ -260,6 +298,8 @@ static const Hint hints[] = {
     {T_RP, OPERATOR, ANYWHERE, ANY, NULL, NO_SECTIONS "`fun x => x {before} ...`", NO_EDIT, NULL},
     {T_NAME, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
     {NUMBER, ANY, ANYWHERE, ANY, is_section, NO_SECTIONS "$", EDIT_BOTH, "fun x => x {before} {found}"},
+    {T_WHERE, T_EQ, BODY, IN_ITEM, NULL, "`where` stands in the header, before the `=`", NO_EDIT, NULL},
+    {T_COLON, T_NAME, BODY, ANY, is_assigned, "a value is named by `let {before} = ... in ...`", NO_EDIT, NULL},
     {T_WHERE, ANY, BODY, ANY, wants_expression, "a choice is `if c then a else b`, and for each element `xs |> map(fun x => if c then a else b)`", NO_EDIT, NULL},
     {T_UNDERSCORE, ANY, BODY, ANY, wants_expression, "`_` is only a parameter that is not used: write `fun a b => ...`", NO_EDIT, NULL},
     /* bodies */

@@ -464,6 +464,38 @@ static Repair repair_last_semicolon(Parser *ps, const Place *place, bool news)
     return SKIP;
 }
 
+/* `(x as f32)`: names, until the bracket closes. */
+static Repair repair_as(Parser *ps, const Place *place, bool news)
+{
+    if (ps->tok.kind != T_RP || !ps->has_body || ps->prev.kind != T_NAME || !is_symbol(ps, place->bracket, T_LP))
+        return NOT_MINE;
+    uint32_t lo = behind_blanks(ps, engine_token(ps, place->bracket).hi), name = behind_word(ps, lo), as = behind_blanks(ps, name);
+    if (name == lo || strncmp(ps->text + as, "as ", 3) != 0 || behind_blanks(ps, as + 2) != ps->prev.lo)
+        return NOT_MINE;
+    if (news) {
+        const Foreign *type = parse_foreign(ps, ps->prev, FOREIGN_TYPE);
+        Diag *diag = parse_mistake(ps, E0120, parse_span(ps, as, as + 2), "`as` is not part of the language");
+        diag_propose(ps->ctx, diag, parse_span(ps, lo, ps->prev.hi), "a value is converted by $", "cast(%s)(%.*s)", type && type->instead ? type->instead : ps->prev.name,
+                     (int)(name - lo), ps->text + lo);
+    }
+    parse_broken(ps);
+    return SKIP;
+}
+
+/* `unit = 0`. */
+static Repair repair_unit_sign(Parser *ps, const Place *place, bool news)
+{
+    (void)place;
+    if (ps->tok.kind != T_EQ || ps->has_body || ps->prev.kind != T_UNIT)
+        return NOT_MINE;
+    const Token unit = ps->prev;
+    if (news)
+        diag_propose(ps->ctx, parse_mistake(ps, E0101, token_span(ps, ps->tok), "the unit stands without a `=`"), token_span(ps, ps->tok), "leave it out", "%s", "");
+    parse_advance(ps);
+    ps->prev = unit;
+    return GO_ON;
+}
+
 /* `operator f (a: t) (b: t): t = unit e, associative` and then the body. */
 static Repair repair_late_unit(Parser *ps, const Place *place, bool news)
 {
@@ -484,7 +516,7 @@ static Repair repair_late_unit(Parser *ps, const Place *place, bool news)
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_operator_name, repair_late_unit, repair_clause, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
+        repair_operator_name, repair_as, repair_late_unit, repair_unit_sign, repair_clause, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);

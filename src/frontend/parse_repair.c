@@ -518,9 +518,13 @@ static Repair repair_other(Parser *ps, const Place *place, bool news)
         return SKIP;
     }
     if (token_is_comparison(kind) && token_ends_operand(ps->prev.kind) && parse_can(ps, T_AND)) {
-        if (news) {
+        const bool name = ps->prev.kind == T_NAME;
+        if (news && name && kind == T_GT && parse_is_type_word(ps, ps->prev)) { /* `static_cast<float>(x)` */
+            const Foreign *type = parse_foreign(ps, ps->prev, FOREIGN_TYPE);
+            Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->prev), "types stand in no angle brackets");
+            diag_help(ps->ctx, diag, "a value is converted by `cast(%s)(x)`", type && type->instead ? type->instead : ps->prev.name);
+        } else if (news) {
             Diag *diag = parse_mistake(ps, E0108, token_span(ps, ps->tok), "comparisons do not chain");
-            const bool name = ps->prev.kind == T_NAME;
             if (name) { /* `0 < x < 1` */
                 diag_help(ps->ctx, diag, "compare twice: write `and %s` before this sign", parse_source_of(ps, ps->prev));
                 diag_edit(ps->ctx, diag, span_start(token_span(ps, ps->tok)), "and %s ", parse_source_of(ps, ps->prev));
