@@ -126,7 +126,7 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
     driver_try_hints(ctx, d, path, program, first);
     if (!checked || ctx->diags.errors > errors)
         return;
-    program_warn_unused(ctx, program);
+    program_warn_names(ctx, program);
     diags_again(ctx, &advice);
     say_part(d->say, "`expect` clauses");
     expect_check(ctx, d, program, path, NULL);

@@ -58,8 +58,8 @@ const char *item_size(const Item *entry, int k, bool *tunable);
 const AstFile *program_ast(const Program *program);
 /* True when program_load reported an error: entries may still be elaborated to find more, but none will be given. */
 bool program_failed(const Program *program);
-/* Warns of parameters that nothing uses, where all names mean something. */
-void program_warn_unused(Ctx *ctx, const Program *program);
+/* Warns of names that nothing uses, and of those that hide a size, where all names mean something. */
+void program_warn_names(Ctx *ctx, const Program *program);
 /* Operators declared in the file itself, for `check --laws`. */
 int program_operator_count(const Program *program);
 const Item *program_operator_item(const Program *program, int k);

@@ -41,12 +41,13 @@ struct FileScope {
     Env *root;                /* the empty environment of this file */
 };
 
-typedef struct UnusedName {
+typedef struct DoubtfulName {
     const Item *item; /* in which it is */
     const char *name;
     Span span;
     bool let; /* else a parameter */
-} UnusedName;
+    const Param *hides; /* a size of the item, which it has the name of; else nothing uses it */
+} DoubtfulName;
 
 struct Program {
     VEC(FileScope *) files; /* in order of reading; the first is the program's own */
@@ -54,7 +55,7 @@ struct Program {
     VEC(const Item *) operators;
     VEC(const Item *) lacking;  /* a name in them means nothing: what is not known may be its consequence */
     VEC(const Item *) unusable; /* reported: what uses them has nothing more to say */
-    VEC(UnusedName) unused; /* of the entries and definitions of the file itself */
+    VEC(DoubtfulName) doubtful; /* of the entries and definitions of the file itself */
     bool failed;
     struct NameNotes *notes; /* while it is loaded: who asks what names mean; or NULL */
 };

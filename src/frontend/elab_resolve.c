@@ -196,7 +196,18 @@ static void note_unused(const Resolver *r, bool let, const Local *scope, const L
         return;
     for (const Local *l = scope; l != before; l = l->up)
         if (!*l->used && l->name[0] != '_')
-            vec_push(r->ctx, &r->program->unused, ((UnusedName){r->item, l->name, l->at, let}));
+            vec_push(r->ctx, &r->program->doubtful, ((DoubtfulName){.item = r->item, .name = l->name, .span = l->at, .let = let}));
+}
+
+/* A `let` with the name of a size: what follows means the value where it may have meant the size. */
+static void note_hidden(const Resolver *r, const Local *scope, const Local *before)
+{
+    for (const Local *l = scope; l != before && r->scope == r->program->files.at[0]; l = l->up)
+        for (int i = 0; r->item && i < r->item->n_params; i++) {
+            const Param *p = &r->item->params[i];
+            if (p->name == l->name && p->kind && param_kind(p) == KIND_NAT && *l->used)
+                vec_push(r->ctx, &r->program->doubtful, ((DoubtfulName){.item = r->item, .name = l->name, .span = l->at, .let = true, .hides = p}));
+        }
 }
 
 static void walk_bracket(Resolver *r, const Ast *ast, const Local *scope)
@@ -291,6 +302,7 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
         scope = bind_names(r, &ast->let.pattern, scope, scope);
         walk(r, ast->let.body, scope);
         note_unused(r, true, scope, before);
+        note_hidden(r, scope, before);
         return;
     }
     case AST_IF:
@@ -514,7 +526,7 @@ static void note_expect(const Resolver *r, const Item *item, const Expect *expec
         note_name(r, other->name, wanted->span, other->name_span, other);
 }
 
-static void warn_unused(Ctx *ctx, const UnusedName *name)
+static void warn_unused(Ctx *ctx, const DoubtfulName *name)
 {
     const Item *item = name->item;
     Diag *diag =
@@ -529,11 +541,20 @@ static void warn_unused(Ctx *ctx, const UnusedName *name)
                      "_%s", name->name);
 }
 
-void program_warn_unused(Ctx *ctx, const Program *program)
+static void warn_hidden(Ctx *ctx, const DoubtfulName *name)
 {
-    for (int i = 0; i < program->unused.n && !program->failed; i++)
-        if (!item_accepts(program->unused.at[i].item, W0709))
-            warn_unused(ctx, &program->unused.at[i]);
+    Diag *diag = diag_warning(ctx, W0719, name->span, "this `let` hides the size `%s`", name->name);
+    diag_note(ctx, diag, name->hides->span, "the size");
+    diag_help(ctx, diag, "behind it, `%s` is this value: give it another name", name->name);
+}
+
+void program_warn_names(Ctx *ctx, const Program *program)
+{
+    for (int i = 0; i < program->doubtful.n && !program->failed; i++) {
+        const DoubtfulName *name = &program->doubtful.at[i];
+        if (!item_accepts(name->item, name->hides ? W0719 : W0709))
+            (name->hides ? warn_hidden : warn_unused)(ctx, name);
+    }
 }
 
 static void resolve_item(Resolver *r, const Item *item)

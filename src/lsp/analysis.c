@@ -60,7 +60,7 @@ static void make(Ctx *ctx, void *user)
     Making *making = user;
     Analysis *a = making->analysis;
     a->program = program_load_noting(ctx, making->path, &a->names);
-    program_warn_unused(ctx, a->program);
+    program_warn_names(ctx, a->program);
     a->ast = program_ast(a->program);
     a->lines = lines_of(ctx, "", 0, false);
     if (!a->ast)
