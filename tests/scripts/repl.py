@@ -167,11 +167,12 @@ class Terminal:
         return False
 
     def end(self):
-        """Ctrl-D until it ends: one that comes between the prompt and the editor's own mode of the terminal is lost."""
+        """Ctrl-D until it ends: one that comes between the prompt and the editor's own mode of the terminal becomes a character
+        of the line, which Ctrl-U takes back."""
         end, again, pid = time.monotonic() + SECONDS, 0, 0
         while not pid and time.monotonic() < end:
             if time.monotonic() > again:
-                self.type("\x04")
+                self.type("\x15\x04" if again else "\x04")
                 again = time.monotonic() + 2
             time.sleep(0.01)
             pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -199,7 +200,8 @@ with tempfile.TemporaryDirectory() as folder:
                  t.type("12 + "), time.sleep(0.2), t.type("\x03"), t.wait(r"> "), t.type("20 + 1\n"), t.wait(r"\n21\n(.*\n)*> ")]
         if term != "dumb":
             steps += [t.type("\x1b[A\n"), t.wait(r"\n21\n(.*\n)*> ")]
-        report(f"terminal-{term}", bool((t.end() == 0) & all(step is not False for step in steps)), f"{steps}\n{t.seen}")
+        steps += [("exit", t.end())]
+        report(f"terminal-{term}", steps[-1][1] == 0 and all(step is not False for step in steps), f"{steps}\n{t.seen}")
     if EDITS:
         path = os.path.join(folder, "rise", "history")
         with open(path, encoding="utf-8") as file:
@@ -207,7 +209,8 @@ with tempfile.TemporaryDirectory() as folder:
         report("history-written", "20 + 1" in history.replace("\\040", " ") and os.stat(path).st_mode & 0o077 == 0, history)
         t = Terminal("xterm", folder)
         steps = [t.wait(r"> "), t.type("\x1b[A\n"), t.wait(r"\n21\n(.*\n)*> "), t.type(":quit\n")]
-        report("history-read", bool((t.end() == 0) & all(step is not False for step in steps)), f"{steps}\n{t.seen}")
+        steps += [("exit", t.end())]
+        report("history-read", steps[-1][1] == 0 and all(step is not False for step in steps), f"{steps}\n{t.seen}")
     else:
         print("skip terminal-xterm: libedit is not installed")
 sys.exit(failed)
