@@ -248,6 +248,17 @@ static void collect_vars(Ctx *ctx, Nat a, VarList *vars)
             collect_vars(ctx, a->terms[i].factors[j], vars);
 }
 
+bool nat_is_partial(Nat a)
+{
+    bool partial = a->kind == NAT_POW || a->kind == NAT_LOG2 ||
+                   ((a->kind == NAT_DIV || a->kind == NAT_MOD) && !nat_is_const(a->b));
+    partial = partial || (a->a && nat_is_partial(a->a)) || (a->b && nat_is_partial(a->b));
+    for (int i = 0; i < a->n_terms && !partial; i++)
+        for (int k = 0; k < a->terms[i].n_factors && !partial; k++)
+            partial = nat_is_partial(a->terms[i].factors[k]);
+    return partial;
+}
+
 void nat_each_var(Ctx *ctx, Nat a, void (*fn)(void *user, Nat var), void *user)
 {
     enum { FEW = 8 };

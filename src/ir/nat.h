@@ -94,6 +94,8 @@ Nat nat_subst_many(Ctx *ctx, Nat a, int n, const Nat *vars, const Nat *by); /* a
 bool nat_mentions(Nat a, Nat var);
 /* How large the text of `a` is: its nodes, counted as a tree. */
 int nat_nodes(Nat a);
+/* May it have no value: does it divide by what is no constant, or has it a power or a logarithm? */
+bool nat_is_partial(Nat a);
 /* Calls fn once for each different variable in `a` (not those in other variables' bounds), in order of id. */
 void nat_each_var(Ctx *ctx, Nat a, void (*fn)(void *user, Nat var), void *user);
 

@@ -1,3 +1,4 @@
+#include "ir/scalar.h"
 #include "ir/terms.h"
 
 static void raise_over(Core *core, const Core *part)
@@ -157,6 +158,14 @@ Core *make_both(Ctx *ctx, Core *a, Core *b)
 Core *make_not(Ctx *ctx, Core *a)
 {
     return make_prim(ctx, P_not, a->type, 0, NULL, 1, &a, a->span);
+}
+
+Core *make_int(Ctx *ctx, int value, Span span)
+{
+    Core *literal = NEW(ctx, Core);
+    *literal = (Core){.kind = CORE_LIT, .span = span, .type = type_scalar(ctx, SC_I32), .height = 1};
+    literal->lit = scalar_int(SC_I32, value);
+    return literal;
 }
 
 Core *make_zero(Ctx *ctx, int *next_var, Type type, Span span)
@@ -463,6 +472,17 @@ bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var)
     Look l = {.var = var};
     term_each_nat(ctx, term, look, &l);
     return l.found;
+}
+
+bool term_is_total(const Core *term)
+{
+    bool total = term->kind != CORE_PRIM || term->prim.id != P_index;
+    total &= term->kind != CORE_SIZE || !nat_is_partial(term->size);
+    for (int i = 0; term->kind == CORE_PRIM && i < term->prim.n_nats && total; i++)
+        total = !nat_is_partial(term->prim.nats[i]);
+    for (int i = 0; i < term_children(term) && total; i++)
+        total = term_is_total(term_child(term, i));
+    return total;
 }
 
 void type_each_nat(Ctx *ctx, Type type, void (*fn)(void *user, Nat var), void *user)

@@ -24,6 +24,7 @@ Core *make_if(Ctx *ctx, Core *cond, Core *then, Core *otherwise, Span span);
 Core *make_compare(Ctx *ctx, PrimId id, Nat a, Nat b, Span span);
 Core *make_both(Ctx *ctx, Core *a, Core *b);
 Core *make_not(Ctx *ctx, Core *a);
+Core *make_int(Ctx *ctx, int value, Span span); /* of type i32 */
 /* Some value of the type: zeros. */
 Core *make_zero(Ctx *ctx, int *next_var, Type type, Span span);
 /* The parts of a term in their order, a function's body too. */
@@ -63,6 +64,8 @@ bool term_is_over_sizes(const Core *term);
 /* The repeatKernels that the term is, or that one of its branches is; else NULL. */
 const Core *term_repeat(const Core *value);
 bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var);
+/* May it be worked out where a condition around it does not hold? It reads no memory, and no size in it lacks a value. */
+bool term_is_total(const Core *term);
 /* Calls fn for each variable of nats in the term: those that it binds, too. */
 void term_each_nat(Ctx *ctx, const Core *term, void (*fn)(void *user, Nat var), void *user);
 void type_each_nat(Ctx *ctx, Type type, void (*fn)(void *user, Nat var), void *user);

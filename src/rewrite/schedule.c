@@ -245,9 +245,8 @@ Core *begin_again(Runner *r, Span span, const Here *here, CoreLaunch launch)
 {
     Ctx *ctx = r->ctx;
     Type type = type_scalar(ctx, SC_I32);
-    Core *nothing = NEW(ctx, Core);
-    *nothing = (Core){.kind = CORE_LIT, .span = here->term->span, .users = here->term->users, .type = type, .height = 1};
-    nothing->lit = scalar_int(SC_I32, 0);
+    Core *nothing = make_int(ctx, 0, here->term->span);
+    nothing->users = here->term->users;
     CoreVar *param = make_var(ctx, &r->next_var, "_", type, here->term->span);
     Core *behind = next_kernel(r, make_let(ctx, param, nothing, here->term), launch);
     return strategy_step(r, launch_text(ctx, "beginAgain", &launch), NULL, here, behind, span);

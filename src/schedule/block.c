@@ -409,9 +409,7 @@ static Core *by_one_block(InBlock *b)
     Core *state = by_axes(b, flat, b->n_axes, b->axes);
     if (b->steps->n_arrays > 1)
         state = one_argument(b, P_unzip, b->steps->start->type, 1, &state->type->size, state);
-    Core *nothing = NEW(ctx, Core);
-    *nothing = (Core){.kind = CORE_LIT, .span = span, .type = type_scalar(ctx, SC_I32), .height = 1};
-    nothing->lit = scalar_int(SC_I32, 0);
+    Core *nothing = make_int(ctx, 0, span);
     CoreVar *param = make_var(ctx, b->next_var, "_", nothing->type, span);
     Core *args[2] = {make_function(ctx, 1, &param, state), nothing};
     Core *next = make_prim(ctx, P_nextKernel, state->type, 0, NULL, 2, args, span);

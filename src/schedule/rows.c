@@ -129,14 +129,16 @@ static Core *row_term(Rows *r, const Nest *nest, Core *term)
 
 /* ---- the function ---- */
 
-/* Which row it is, where the term says so by the index of an axis: rows are counted through all axes. */
+/* Which row it is, where the term says so by the index of an axis: rows are counted through all
+ * axes. */
 static Core *with_place(Rows *r, const Nest *nest, int axis, Core *term)
 {
     Nat all = nat_const(r->ctx, 1);
     for (int i = 0; i < r->rows; i++)
         all = nat_mul(r->ctx, all, nest->axes[i]->type->size);
+    const char *name = r->rows == 1 ? nest->axes[0]->name : "place";
     if (!r->place)
-        r->place = make_var(r->ctx, r->next_var, r->rows == 1 ? nest->axes[0]->name : "place", type_idx(r->ctx, all), term->span);
+        r->place = make_var(r->ctx, r->next_var, name, type_idx(r->ctx, all), term->span);
     Nat at = r->place->nat;
     for (int i = r->rows - 1; i > axis; i--)
         at = nat_div(r->ctx, at, nest->axes[i]->type->size);
@@ -145,20 +147,16 @@ static Core *with_place(Rows *r, const Nest *nest, int axis, Core *term)
     return term_with_nat(r->ctx, r->next_var, term, nest->axes[axis]->nat, at);
 }
 
-static Core *no_place(Rows *r, Core *term)
-{
-    r->fits = false;
-    return term;
-}
-
 static Core *member_value(Rows *r, const Nest *nest)
 {
     Core *term = with_vectors(r->ctx, r->next_var, row_term(r, nest, nest->element), r->several);
     for (int i = nest->n_axes - 1; i >= r->rows; i--)
         term = vector_over(r->ctx, r->next_var, nest->axes[i], term, r->several);
-    for (int i = 0; i < r->rows && r->fits; i++)
-        if (term_mentions_nat(r->ctx, term, nest->axes[i]->nat))
-            term = r->several && !r->columns ? with_place(r, nest, i, term) : no_place(r, term);
+    for (int i = 0; i < r->rows; i++) {
+        bool asked = term_mentions_nat(r->ctx, term, nest->axes[i]->nat);
+        r->fits &= !asked || r->several;
+        term = asked && r->fits ? with_place(r, nest, i, term) : term;
+    }
     return term;
 }
 
@@ -179,7 +177,8 @@ static bool is_of_whole_rows(const Rows *r, const Core *term)
         return !own;
     }
     PrimId id = term->kind == CORE_PRIM ? term->prim.id : P_map;
-    bool zip = id == P_zip || id == P_zip3, known = id == P_map || id == P_reduce || zip || prim_rows[id].level == LEVEL_SCALAR;
+    bool zip = id == P_zip || id == P_zip3;
+    bool known = id == P_map || id == P_reduce || zip || prim_rows[id].level == LEVEL_SCALAR;
     for (int i = 0; i < term_children(term) && known; i++) {
         const Core *part = term_child(term, i);
         known = is_of_whole_rows(r, zip && is_prim(part, P_generate) ? part->prim.args[0] : part);
@@ -295,7 +294,9 @@ static Core *over_rows(Rows *r, const Nest *last, Core *body)
     Core *zip = pairs(r->ctx, all, others);
     CoreVar *p = make_var(r->ctx, r->next_var, "p", zip->type->elem, body->span);
     body = of_tuple(r, p, body);
-    return make_map(r->ctx, p, r->place ? make_let(r->ctx, r->place, place_of_tuple(r, p), body) : body, zip);
+    if (r->place)
+        body = make_let(r->ctx, r->place, place_of_tuple(r, p), body);
+    return make_map(r->ctx, p, body, zip);
 }
 
 Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, Nat *length, int *next_var)
@@ -310,7 +311,8 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
         if (!r.fits)
             return NULL;
     }
-    if (!r.matrix || !worth_it(&r, n, nests, values))
+    bool asked = r.columns && r.place; /* which column it is has no template */
+    if (!r.matrix || asked || !worth_it(&r, n, nests, values))
         return NULL;
     Core *body = values[n - 1];
     for (int i = n - 2; i >= 0; i--)

@@ -8,10 +8,10 @@
  * are read:
  *
  *   generate(fun k => if k <= i then xs[k] else 0)
- *     ->  map(fun p => if p.2 != 0 then p.1 else 0, zip(xs, generate(fun k => if k <= i then 1 else 0)))
+ *     ->  map(fun p => if p.2 != 0 then p.1 else 0,
+ *             zip(xs, generate(fun k => if k <= i then 1 else 0)))
  */
 #include "ir/key.h"
-#include "ir/scalar.h"
 #include "schedule/shape.h"
 
 enum { MOST_ZIPPED = 4, MOST_WITH_MADE = 3 };
@@ -79,20 +79,16 @@ static void add_arrays(Vectors *v, const Core *term)
         add_arrays(v, term_child(term, i));
 }
 
-static bool is_bool(const Core *term) { return term->type->kind == TY_SCALAR && term->type->scalar == SC_BOOL; }
-
-static bool reads_memory(const Core *term)
+static bool is_bool(const Core *term)
 {
-    bool found = term->kind == CORE_PRIM && term->prim.id == P_index;
-    for (int i = 0; i < term_children(term) && !found; i++)
-        found = reads_memory(term_child(term, i));
-    return found;
+    return term->type->kind == TY_SCALAR && term->type->scalar == SC_BOOL;
 }
 
-/* Is it a scalar that the axis says, without elements of arrays? */
+/* Is it a scalar that the axis says, also where a condition around it does not hold? */
 static bool is_made(const Vectors *v, const Core *term)
 {
-    bool made = term->type && term->type->kind == TY_SCALAR && mentions(v, term, v->axis) && !reads_memory(term);
+    bool scalar = term->type && term->type->kind == TY_SCALAR;
+    bool made = scalar && mentions(v, term, v->axis) && term_is_total(term);
     for (int i = 0; i < v->bound.n && made; i++)
         made = !mentions(v, term, v->bound.at[i]);
     return made;
@@ -115,26 +111,24 @@ static void add_made(Vectors *v, Core *term)
         add_made(v, term_child(term, i));
 }
 
-static Core *int_literal(const Vectors *v, int value, Span span)
-{
-    Core *literal = NEW(v->ctx, Core);
-    *literal = (Core){.kind = CORE_LIT, .span = span, .type = type_scalar(v->ctx, SC_I32), .height = 1};
-    literal->lit = scalar_int(SC_I32, value);
-    return literal;
-}
-
 /* What is made, as an array of numbers. */
 static Core *made_array(const Vectors *v, Core *term)
 {
-    Core *number = is_bool(term) ? make_if(v->ctx, term, int_literal(v, 1, term->span), int_literal(v, 0, term->span), term->span) : term;
-    return make_generate(v->ctx, v->axis, number, term->span);
+    const Span span = term->span;
+    Core *number = term;
+    if (is_bool(term))
+        number = make_if(v->ctx, term, make_int(v->ctx, 1, span), make_int(v->ctx, 0, span), span);
+    return make_generate(v->ctx, v->axis, number, span);
 }
 
 static Core *element_made(const Vectors *v, Core *term, Core *elements)
 {
-    Core *number = make_proj(v->ctx, elements, v->arrays.n - v->made.n + made_place(v, term), term->span);
-    Core *both[2] = {number, int_literal(v, 0, term->span)};
-    return is_bool(term) ? make_prim(v->ctx, P_ne, term->type, 0, NULL, 2, both, term->span) : number;
+    const int place = v->arrays.n - v->made.n + made_place(v, term);
+    Core *number = make_proj(v->ctx, elements, place, term->span);
+    Core *both[2] = {number, make_int(v->ctx, 0, term->span)};
+    if (!is_bool(term))
+        return number;
+    return make_prim(v->ctx, P_ne, term->type, 0, NULL, 2, both, term->span);
 }
 
 static Core *with_elements(const Vectors *v, Core *term, Core *elements)

@@ -93,20 +93,10 @@ typedef struct Contents {
     bool loads, shuffles;
 } Contents;
 
-static bool divides_by_size(Nat nat)
-{
-    bool divides = (nat->kind == NAT_DIV || nat->kind == NAT_MOD) && !nat_is_const(nat->b);
-    divides = divides || (nat->a && divides_by_size(nat->a)) || (nat->b && divides_by_size(nat->b));
-    for (int i = 0; i < nat->n_terms && !divides; i++)
-        for (int k = 0; k < nat->terms[i].n_factors && !divides; k++)
-            divides = divides_by_size(nat->terms[i].factors[k]);
-    return divides;
-}
-
 static void note_contents(void *user, ImpExpr **at)
 {
     Contents *contents = user;
-    contents->loads |= (*at)->kind == IE_LOAD || ((*at)->kind == IE_NAT && divides_by_size((*at)->nat));
+    contents->loads |= (*at)->kind == IE_LOAD || ((*at)->kind == IE_NAT && nat_is_partial((*at)->nat));
     contents->shuffles |= (*at)->kind == IE_SHFL;
 }
 
