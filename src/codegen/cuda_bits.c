@@ -1,10 +1,12 @@
-/* Values of f16 and bf16 that the text only copies. They stay the bits that they are in memory, where others are float:
+/* Values of f16 and bf16 that the text only copies. They stay the bits that they are in memory, where
+ * others are float:
  *
  *   float4 x = from_f16(load4(xs)); store4(ys, to_f16(x));        ->  ushort4 x = load4(xs); store4(ys, x);
  *   ys[j] = to_f16(i < n ? from_f16(xs[i]) : 0.0f);               ->  ys[j] = i < n ? xs[i] : 0;
  *
- * A copy is a cell of memory, a literal, a register that only gets copies, or a choice of such. A register stays bits if all that it gets are
- * copies, and all that mentions it copies it or stores it. What a NaN carries is copied, too. */
+ * A copy is a cell of memory, a literal, a register that only gets copies, or a choice of such. A
+ * register stays bits if all that it gets are copies, and all that mentions it copies it or stores it.
+ * What a NaN carries is copied, too. */
 #include "codegen/cuda_internal.h"
 #include "codegen/walk.h"
 
@@ -35,7 +37,7 @@ bool cuda_are_copies(const Cuda *c, const ImpStmt *vector)
     return copies;
 }
 
-/* ---- which registers ---------------------------------------------------------------------------------------------- */
+/* ---- which registers --------------------------------------------------------------------------- */
 
 static void no_bits(Bits *b, const ImpVar *var)
 {
@@ -124,7 +126,7 @@ void cuda_find_bits(Cuda *c, const ImpKernel *kernel, const ImpFunction *functio
     }
 }
 
-/* ---- their text ----------------------------------------------------------------------------------------------------- */
+/* ---- their text --------------------------------------------------------------------------------- */
 
 void cuda_put_copy(Cuda *c, const ImpExpr *copy, CPrec prec)
 {
@@ -136,12 +138,15 @@ void cuda_put_copy(Cuda *c, const ImpExpr *copy, CPrec prec)
 
 void cuda_put_literal_bits(Cuda *c, const ImpExpr *literal)
 {
-    const uint16_t bits = literal->type == SC_F16 ? f16_from_double(literal->lit.f) : bf16_from_double(literal->lit.f);
+    const double value = literal->lit.f;
+    const uint16_t bits = literal->type == SC_F16 ? f16_from_double(value) : bf16_from_double(value);
     sb_printf(c->out, bits ? "%#x" : "%d", bits);
 }
 
 const char *cuda_var_type(Cuda *c, const ImpVar *var)
 {
     const Scalar type = cuda_is_bits(c, var) ? SC_U16 : var->type;
-    return var->vector ? cuda_vector_value_type(c, type, var->slots) : cuda_value_type(type);
+    if (var->vector)
+        return cuda_vector_value_type(c, type, var->slots);
+    return cuda_value_type(type);
 }

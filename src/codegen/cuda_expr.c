@@ -509,21 +509,6 @@ static void put_nat_comparison(Cuda *c, const ImpExpr *e, CPrec prec)
     put(c, prec > own ? ")" : "");
 }
 
-/* A choice of bits: nothing loses a zero. */
-static void put_copied_choice(Cuda *c, const ImpExpr *e, CPrec prec)
-{
-    bool paren = prec > C_CHOICE;
-    put(c, paren ? "(" : "");
-    c->copies = false;
-    cuda_expr(c, e->cond.cond, C_OR);
-    c->copies = true;
-    put(c, " ? ");
-    cuda_expr(c, e->cond.then, C_OR);
-    put(c, " : ");
-    cuda_expr(c, e->cond.otherwise, C_CHOICE);
-    put(c, paren ? ")" : "");
-}
-
 static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const ImpExpr *otherwise, CPrec prec)
 {
     bool is_and = otherwise->kind == IE_LIT && otherwise->type == SC_BOOL && !otherwise->lit.i;
@@ -532,7 +517,8 @@ static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const 
         put_infix(c, is_and ? "&&" : "||", is_and ? C_AND : C_OR, cond, is_and ? then : otherwise, prec);
         return;
     }
-    bool hidden = imp_may_lose_zero(then, otherwise), inverse = !hidden && imp_may_lose_zero(otherwise, then);
+    const bool copies = c->copies; /* of bits, which lose no zero */
+    bool hidden = !copies && imp_may_lose_zero(then, otherwise), inverse = !copies && !hidden && imp_may_lose_zero(otherwise, then);
     if (hidden || inverse) {
         put(c, cuda_helper(c, HELP_ZERO_UNLESS, then->type));
         put(c, inverse ? "(!" : "(");
@@ -548,7 +534,9 @@ static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const 
     }
     bool paren = prec > C_CHOICE;
     put(c, paren ? "(" : "");
+    c->copies = false;
     cuda_expr(c, cond, C_OR);
+    c->copies = copies;
     put(c, " ? ");
     cuda_expr(c, then, C_OR);
     put(c, " : ");
@@ -726,10 +714,7 @@ void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
         put_cast(c, e, prec);
         break;
     case IE_COND:
-        if (c->copies && cuda_is_half(e->type))
-            put_copied_choice(c, e, prec);
-        else
-            put_choice(c, e->cond.cond, e->cond.then, e->cond.otherwise, prec);
+        put_choice(c, e->cond.cond, e->cond.then, e->cond.otherwise, prec);
         break;
     case IE_SHFL:
         put_shuffle(c, e, prec);

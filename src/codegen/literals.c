@@ -170,6 +170,13 @@ static ImpExpr *folded_cond(Ctx *ctx, ImpExpr *e)
     return then.u ? e->cond.cond : imp_op(ctx, P_not, SC_BOOL, 1, &e->cond.cond, e->span);
 }
 
+static ImpExpr *folded_cast(Ctx *ctx, ImpExpr *e)
+{
+    ScalarValue from, value;
+    bool known = literal_value(e->cast.value, &from) && cast_value(e->type, from, &value);
+    return known ? imp_lit(ctx, value, e->span) : e;
+}
+
 /* The operands are folded already. */
 static void fold(void *user, ImpExpr **at)
 {
@@ -177,6 +184,8 @@ static void fold(void *user, ImpExpr **at)
         *at = folded_op(user, *at);
     else if ((*at)->kind == IE_COND)
         *at = folded_cond(user, *at);
+    else if ((*at)->kind == IE_CAST)
+        *at = folded_cast(user, *at);
 }
 
 /* ---- registers that hold a literal ------------------------------------------------------------------------------------------------ */
