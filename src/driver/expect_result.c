@@ -313,6 +313,16 @@ static int missing_inputs(const Testing *t, const Run *run, bool *drawn)
     return missing;
 }
 
+/* Nothing gives a size. */
+static void help_sizes(Testing *t, Diag *diag)
+{
+    if (t->other || t->entry->n_inputs == 0)
+        diag_help(t->ctx, diag, "give it behind `for`, as in `for n = 0, 1, 1000`");
+    else
+        diag_help(t->ctx, diag, "say of which input this is the result, as in `for %s = [...]`",
+                  expect_input_name(t->ctx, t->entry->inputs[0], 0));
+}
+
 /* Moves what was said of no place to the clause; what has a place gets a note. */
 static void place_diagnostics(Testing *t, int from)
 {
@@ -326,9 +336,7 @@ static void place_diagnostics(Testing *t, int from)
         else
             diag->span = t->clause->span;
         if (diag->code == E0624)
-            diag_help(t->ctx, diag, t->other || t->entry->n_inputs == 0 ? "give it behind `for`, as in `for n = 0, 1, 1000`"
-                                                                        : "say of which input this is the result, as in `for %s = [...]`",
-                      t->entry->n_inputs ? expect_input_name(t->ctx, t->entry->inputs[0], 0) : "");
+            help_sizes(t, diag);
     }
 }
 
@@ -401,8 +409,9 @@ static bool read_wanted(Testing *t, Run *run)
     }
     if (text_read(t->ctx, &wanted, source, text, size, buf))
         return true;
-    if (!is_text(ast))
-        t->ctx->diags.list.at[t->ctx->diags.list.n - 1]->span = ast->span; /* as the user wrote it */
+    const int said = t->ctx->diags.list.n;
+    if (!is_text(ast) && said > 0) /* as the user wrote it */
+        t->ctx->diags.list.at[said - 1]->span = ast->span;
     return false;
 }
 

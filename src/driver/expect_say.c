@@ -165,7 +165,8 @@ static Diag *say_difference(Testing *t, const Run *run, Element e)
     return diag;
 }
 
-/* What leaves less open, by what is open: a number, or the place of one among others that are nearly the same. */
+/* What leaves less open, by what is open: a number, or the place of one among others that are
+ * nearly the same. */
 static const char *less_open(const Testing *t, const Run *run)
 {
     const Judgement *j = &run->judgement;
@@ -175,7 +176,8 @@ static const char *less_open(const Testing *t, const Run *run)
     if (run->kind && strcmp(run->kind, "small") == 0)
         return "values of one sign and of similar size leave less to rounding, as in "
                "`for xs = \"uniform:0.5:2\"`";
-    return t->entry->n_inputs ? "small integers leave less to rounding, as in `for xs = small`" : NULL;
+    return !t->entry->n_inputs ? NULL
+                               : "small integers leave less to rounding, as in `for xs = small`";
 }
 
 static Diag *say_no_check(Testing *t, Run *run)

@@ -43,7 +43,7 @@ static bool hint_start(Elab *e, Diag *d, const char *callee, const Hole *hole, V
     if (!fold || !elem || !call_text(e, callee) || !is_literal(arg))
         return false;
     if (elem->kind == TY_SCALAR && elem->scalar == SC_BOOL) {
-        diag_propose(e->ctx, d, arg.span, "`or` starts from `false`, and `and` from `true`: write $", "%s", strcmp(span_text(e, arg.span) ? span_text(e, arg.span) : "0", "1") == 0 ? "true" : "false");
+        diag_propose(e->ctx, d, arg.span, "`or` starts from `false`, and `and` from `true`: write $", "%s", arg.kind == V_LIT && arg.lit->mag == 1 ? "true" : "false");
         diag_or_else(e->ctx, d);
         diag_help(e->ctx, d, "to count, make numbers of the bools first: `map(fun b => if b then 1 else 0) |> %s(...)`", callee);
         if (stands_behind_pipe(e))

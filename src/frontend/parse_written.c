@@ -293,7 +293,8 @@ static bool mentions_params(Parser *ps, uint32_t arrow, uint32_t lo, uint32_t hi
     return found;
 }
 
-/* Of each pipe in a function, the bracket may be closed in front of it, if nothing behind it needs the function's parameters. */
+/* Of each pipe in a function, the bracket may be closed in front of it, if nothing behind it needs the
+ * function's parameters. */
 void parse_propose_closer(Parser *ps, Diag *diag, const Place *place)
 {
     Token open = engine_token(ps, place->bracket);
@@ -313,7 +314,8 @@ void parse_propose_closer(Parser *ps, Diag *diag, const Place *place)
         uint32_t end = at;
         while (end > open.hi && is_blank(text[end - 1]))
             end--;
-        if (end - start > 2 * PART_SHOWN || memchr(text + start, '\n', end - start) || mentions_params(ps, function, at, ps->prev.hi))
+        if (end - start > 2 * PART_SHOWN || memchr(text + start, '\n', end - start) ||
+            mentions_params(ps, function, at, ps->prev.hi))
             continue;
         diag_help(ps->ctx, diag,
                   "the function ends before this `|>`, and so does the bracket: `%.*s%s |> ...`",
