@@ -263,6 +263,57 @@ static Nat bound_strided(Bounds *b, const NatTerm *t)
     return NULL;
 }
 
+/* Is the factor this one, or a whole multiple of it? n is 4 * (n / 4) where 4 divides it. 0: it is none. */
+static int64_t multiple_of(Bounds *b, Nat factor, Nat of)
+{
+    if (factor == of)
+        return 1;
+    bool part = of->kind == NAT_DIV && of->a == factor && nat_is_const(of->b);
+    return part && nat_divides(b->ctx, b->here, of->b, factor) ? of->b->value : 0;
+}
+
+/* Takes what the divisor is a product of out of the factors: `taken` are so many times the divisor. 0: not all of it is among them. */
+static int64_t take_factors(Bounds *b, const NatTerm *t, int quotient, Nat divisor, bool *taken)
+{
+    const NatTerm one = {.coef = 1, .n_factors = 1, .factors = &divisor}, *d = divisor->kind == NAT_SUM ? &divisor->terms[0] : &one;
+    int64_t times = 1, more = 0;
+    if (divisor->kind == NAT_SUM && (divisor->n_terms != 1 || d->coef != 1))
+        return 0;
+    memset(taken, 0, sizeof *taken * (size_t)t->n_factors);
+    for (int k = 0; k < d->n_factors; k++) {
+        int j = 0;
+        while (j < t->n_factors && (j == quotient || taken[j] || !(more = multiple_of(b, t->factors[j], d->factors[k]))))
+            j++;
+        if (j == t->n_factors)
+            return 0;
+        taken[j] = true;
+        times *= more;
+    }
+    return times;
+}
+
+/* c * d * (a / d) <= c * a, for sizes in d, too. NULL: it is no such product. */
+static Nat bound_quotient(Bounds *b, const NatTerm *t)
+{
+    Ctx *ctx = b->ctx;
+    bool *taken = NEWN(ctx, bool, t->n_factors + 1);
+    for (int q = 0; q < t->n_factors; q++) {
+        Nat f = t->factors[q];
+        if (f->kind != NAT_DIV || nat_is_const(f->b) || !not_negative(b, f->a))
+            continue;
+        int64_t times = take_factors(b, t, q, f->b, taken);
+        if (!times)
+            continue;
+        bound(b, f);
+        Nat product = nat_mul_k(ctx, bound(b, f->a), times * (t->coef < 0 ? -t->coef : t->coef));
+        for (int k = 0; k < t->n_factors; k++)
+            if (k != q && !taken[k])
+                product = nat_mul(ctx, product, bound(b, t->factors[k]));
+        return product;
+    }
+    return NULL;
+}
+
 /* Upper bounds of what the positive and the negative terms add up to: C adds them in that order, so no partial sum is larger. */
 static Nat bound_sum(Bounds *b, Nat nat)
 {
@@ -270,8 +321,10 @@ static Nat bound_sum(Bounds *b, Nat nat)
     Nat up = nat_const(ctx, 0), down = up;
     for (int i = 0; i < nat->n_terms; i++) {
         const NatTerm *t = &nat->terms[i];
-        Nat strided = bound_strided(b, t), product = strided ? strided : nat_const(ctx, t->coef < 0 ? -t->coef : t->coef);
-        for (int j = 0; j < t->n_factors && !strided; j++)
+        Nat known = bound_strided(b, t);
+        known = known ? known : bound_quotient(b, t);
+        Nat product = known ? known : nat_const(ctx, t->coef < 0 ? -t->coef : t->coef);
+        for (int j = 0; j < t->n_factors && !known; j++)
             product = nat_mul(ctx, product, bound(b, t->factors[j]));
         if (t->coef < 0)
             down = nat_add(ctx, down, product);
