@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <algorithm>
 #include <vector>
 
 #if defined __SANITIZE_ADDRESS__ || defined SHIM_ASAN
@@ -156,7 +157,7 @@ struct Thread : ThreadIds {
     Worker *worker;      /* NULL before it has begun and after its end */
     uint64_t result;     /* of what its warp did together */
     int line;            /* where it waits */
-    const void *looked;  /* what its last atomic read and left as it was, or NULL; and the number of changes then */
+    std::vector<const void *> looked; /* what its last atomics read and left as it was, at this number of changes */
     uint64_t looked_when;
 };
 
@@ -351,7 +352,7 @@ void yield_point(const void *at)
 {
     enum { RARELY = 64 };
     Thread *t = me();
-    if (at && t->looked == at && t->looked_when == n_changes) {
+    if (at && t->looked_when == n_changes && std::find(t->looked.begin(), t->looked.end(), at) != t->looked.end()) {
         for_change.push_back((int)(t - threads.data()));
         wait_at(FOR_CHANGE, 0);
         return;
@@ -366,13 +367,17 @@ void yield_point(const void *at)
 
 void atomic_done(const void *at, bool changed)
 {
-    me()->looked = changed ? nullptr : at;
+    Thread *t = me();
+    if (changed || t->looked_when != n_changes)
+        t->looked.clear();
+    if (!changed)
+        t->looked.push_back(at);
     n_changes += changed;
     if (changed) {
         idle_rounds = 0;
         end_wait_for_change();
     }
-    me()->looked_when = n_changes;
+    t->looked_when = n_changes;
 }
 
 /* ---- barriers ------------------------------------------------------------------------------------------------------------- */
@@ -617,7 +622,7 @@ static void run_wave(const std::vector<uint3> &ids)
         t->index = (int)k;
         t->of_block = (int)(i / (size_t)block_threads);
         t->worker = nullptr;
-        t->looked = nullptr;
+        t->looked.clear();
         order[i] = (int)i;
     }
     if (schedule.turns == TURNS_BY_WARP)
