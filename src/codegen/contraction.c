@@ -464,7 +464,7 @@ static void visit_prim(Contraction *c, const Core *e, const Demand *d, bool agai
     case P_reduce: case P_atomicReduce: visit_fold(c, e, d, again, true, false); return;
     case P_scan: case P_scanExcl: visit_fold(c, e, d, again, true, true); return;
     case P_reduceByIndex: case P_reduceWarp: case P_iterate: case P_repeatKernels: visit_states(c, e, d, again); return;
-    case P_scanBlocks: visit_scan_blocks(c, e, d, again); return;
+    case P_scanBlocks: case P_scanRowBlocks: visit_scan_blocks(c, e, d, again); return;
     case P_nextKernel: case P_lastBlock: case P_gridSync: visit_stored(c, args[0], args[1], d, again); return;
     case P_toGlobal: case P_toShared: case P_toPrivate:
         of = stored(c, d, again);

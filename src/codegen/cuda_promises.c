@@ -40,7 +40,10 @@ static void use_by_stmt(void *user, ImpStmt *s)
     case IS_ATOMIC: u->combined |= is_memory(s->atomic.buf, u->buf); break;
     case IS_TICKET: case IS_GRID_SYNC: u->combined |= is_memory(s->ticket.buf, u->buf); break;
     case IS_GIVE: case IS_AWAIT: u->combined |= is_memory(s->exchange.mail, u->buf); break;
-    case IS_SERVE: u->combined |= is_memory(s->serve.mail, u->buf); break;
+    case IS_SERVE:
+        for (int k = 0; k < s->serve.n_parts; k++)
+            u->combined |= is_memory(s->serve.parts[k].mail, u->buf);
+        break;
     case IS_DECL: case IS_SET: case IS_VSET: case IS_FOR: case IS_IF: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
     }
 }

@@ -544,29 +544,84 @@ static void find_foreign(void *user, ImpExpr **at)
 {
     OwnReads *r = user;
     const ImpExpr *e = *at;
-    r->foreign |= e->kind == IE_LOAD || (e->kind == IE_NAT && !nat_is_const(e->nat)) || (e->kind == IE_VAR && e->var.var != r->serve->serve.sum && e->var.var != r->serve->serve.next);
+    bool own = false;
+    for (int k = 0; k < r->serve->serve.n_parts && e->kind == IE_VAR; k++)
+        own |= e->var.var == r->serve->serve.parts[k].sum || e->var.var == r->serve->serve.parts[k].next;
+    r->foreign |= e->kind == IE_LOAD || (e->kind == IE_NAT && !nat_is_const(e->nat)) || (e->kind == IE_VAR && !own);
+}
+
+/* The type of the totals. */
+static const char *total_type(Cuda *c, const ImpStmt *s)
+{
+    StrBuf text;
+    sb_init(&text, c->ctx);
+    for (int k = 0; k < s->serve.n_parts; k++)
+        sb_printf(&text, "%s%s", k ? ", " : "", cuda_value_type(s->serve.parts[k].sum->type));
+    return s->serve.n_parts == 1 ? text.text : ctx_printf(c->ctx, "Total<%s>", text.text);
+}
+
+/* The name of the total, and of each of its parts: a, or a.part, a.rest.part and so on. */
+static const char *claim_total(Cuda *c, const ImpStmt *s, bool next)
+{
+    const ImpServed *parts = s->serve.parts;
+    const char *name = cuda_claim(c, next ? parts[0].next : parts[0].sum), *at = name;
+    for (int k = 0; k < s->serve.n_parts; k++) {
+        c->var_names[(next ? parts[k].next : parts[k].sum)->id] = s->serve.n_parts == 1 ? at : ctx_printf(c->ctx, "%s.part", at);
+        at = ctx_printf(c->ctx, "%s.rest", at);
+    }
+    return name;
+}
+
+static void print_total(Cuda *c, const ImpStmt *s, const char *type, bool units)
+{
+    const ImpServed *parts = s->serve.parts;
+    if (s->serve.n_parts == 1) {
+        cuda_expr(c, units ? parts[0].unit : parts[0].value, C_ANY);
+        return;
+    }
+    for (int k = 0; k < s->serve.n_parts; k++) {
+        sb_printf(c->out, "%s{", k ? "" : type);
+        cuda_expr(c, units ? parts[k].unit : parts[k].value, C_ANY);
+        put(c, ", ");
+    }
+    put(c, "{}");
+    for (int k = 0; k < s->serve.n_parts; k++)
+        put(c, "}");
 }
 
 static void print_serve(Cuda *c, const ImpStmt *s)
 {
-    const ImpVar *vars[2] = {s->serve.sum, s->serve.next};
-    const char *names[2];
-    Scalar type = s->serve.sum->type;
-    cuda_mail_helpers(c, type);
-    sb_printf(c->out, "%s<%s>(%s, ", cuda_helper(c, HELP_SERVE, SC_U64), cuda_value_type(type), c->buf_names[s->serve.mail->id]);
+    const ImpServed *parts = s->serve.parts;
+    bool tuple = s->serve.n_parts > 1;
+    OwnReads reads = {s, false};
+    for (int k = 0; k < s->serve.n_parts; k++) {
+        cuda_mail_helpers(c, parts[k].sum->type);
+        ImpExpr *value = parts[k].value;
+        walk_expr(&value, find_foreign, &reads);
+    }
+    cuda_helper(c, HELP_LANES, SC_U64);
+    if (tuple)
+        cuda_helper(c, HELP_TOTAL, SC_U64);
+    const char *type = total_type(c, s), *function = cuda_helper(c, s->serve.row ? HELP_SERVE_ROWS : HELP_SERVE, SC_U64);
+    sb_printf(c->out, "%s<%s>(", function, type);
+    if (tuple)
+        sb_printf(c->out, "Mails<%d>{{", s->serve.n_parts);
+    for (int k = 0; k < s->serve.n_parts; k++)
+        sb_printf(c->out, "%s%s", k ? ", " : "", c->buf_names[parts[k].mail->id]);
+    put(c, tuple ? "}}, " : ", ");
     cuda_nat(c, s->serve.n, C_ANY);
+    if (s->serve.row) {
+        put(c, ", ");
+        cuda_nat(c, s->serve.row, C_ANY);
+    }
     put(c, ", ");
     cuda_nat(c, s->serve.lane, C_ANY);
     put(c, ", ");
-    cuda_expr(c, s->serve.unit, C_ANY);
+    print_total(c, s, type, true);
     int mark = c_names_mark(c->names);
-    for (int k = 0; k < 2; k++)
-        c->var_names[vars[k]->id] = names[k] = cuda_claim(c, vars[k]);
-    OwnReads reads = {s, false};
-    ImpExpr *value = s->serve.value;
-    walk_expr(&value, find_foreign, &reads);
-    sb_printf(c->out, ", [%s](%s %s, %s %s) { return ", reads.foreign ? "=" : "", cuda_value_type(type), names[0], cuda_value_type(type), names[1]);
-    cuda_expr(c, s->serve.value, C_ANY);
+    const char *a = claim_total(c, s, false), *b = claim_total(c, s, true);
+    sb_printf(c->out, ", [%s](%s %s, %s %s) { return ", reads.foreign ? "=" : "", type, a, type, b);
+    print_total(c, s, type, false);
     put(c, "; });");
     c_names_release(c->names, mark);
 }

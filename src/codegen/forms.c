@@ -50,6 +50,7 @@ const LowerForm lower_forms[P_COUNT] = {
     [P_lastBlock] = {.write = lower_write_last_block},
     [P_gridSync] = {.write = lower_write_grid_sync},
     [P_scanBlocks] = {.write = lower_write_scan_blocks},
+    [P_scanRowBlocks] = {.write = lower_write_scan_blocks},
     [P_atomicReduce] = {.write = lower_write_atomic_reduce},
     /* warp */
     [P_shflDown] = {.read = lower_read_shuffle},

@@ -123,8 +123,9 @@ typedef enum ImpStmtKind {
     IS_GIVE,  /* one thread of a block gets here: exchange.value is total number exchange.index. Each once in a launch, in a block in rising order */
     IS_AWAIT, /* one thread of the same block gets here, later: exchange.cell[0] is what IS_SERVE makes of the totals before number exchange.index.
                * Waits until these have been given. Each once in a launch */
-    IS_SERVE, /* a warp gets here: answers the totals number 0 .. serve.n - 1 in their order, each with what is before it: serve.unit, then serve.value,
-               * which combines the registers serve.sum (all before) and serve.next (a total). Associative: grouped as the printer likes. serve.lane: of the warp */
+    IS_SERVE, /* a warp gets here: answers the totals number 0 .. serve.n - 1 in their order, each with what is before it in its row of serve.row totals (NULL: all
+               * are one row): the units, then the values, which combine the registers sum (all before) and next (a total). A total that is a tuple has a part for
+               * each component, given and awaited by statements of its own, in order. Associative: grouped as the printer likes. serve.lane: of the warp */
     IS_FOR,   /* for (var = lo; var < hi; var += step) body; step >= 1 */
     IS_IF,    /* cond, then, otherwise (may be empty) */
     IS_SYNC,  /* sync: a barrier of the block or of the warp */
@@ -133,6 +134,12 @@ typedef enum ImpStmtKind {
 } ImpStmtKind;
 
 typedef enum SyncScope { SYNC_WARP, SYNC_BLOCK } SyncScope;
+
+typedef struct ImpServed { /* a scalar, or a component, of the totals that are served */
+    ImpBuf *mail;
+    ImpVar *sum, *next;
+    ImpExpr *value, *unit;
+} ImpServed;
 
 struct ImpStmt {
     ImpStmtKind kind;
@@ -177,7 +184,7 @@ struct ImpStmt {
         struct { ImpBuf *buf; Nat index; ImpVar *old; ImpExpr *value; } atomic;
         struct { ImpBuf *buf, *flag; } ticket;
         struct { ImpBuf *mail; Nat index; ImpExpr *value; ImpBuf *cell; } exchange; /* mail: imp_mail_words for each total, 0 outside of the exchange. value: of GIVE; cell: of AWAIT */
-        struct { ImpBuf *mail; Nat n, lane; ImpVar *sum, *next; ImpExpr *value, *unit; } serve;
+        struct { int n_parts; ImpServed *parts; Nat n, row, lane; } serve;
         SyncScope sync;
         ImpBuf *alloc;
         const char *note;

@@ -282,10 +282,15 @@ static void print_stmt(Printer *p, const ImpStmt *s)
         print_cell(p, s->exchange.mail, s->exchange.index);
         break;
     case IS_SERVE:
-        sb_printf(p->out, "serve %s from ", s->serve.mail->name);
-        print_expr(p, s->serve.unit, PREC_ANY);
-        sb_printf(p->out, " by fun %s %s => ", s->serve.sum->name, s->serve.next->name);
-        print_expr(p, s->serve.value, PREC_ANY);
+        for (int k = 0; k < s->serve.n_parts; k++) {
+            const ImpServed *part = &s->serve.parts[k];
+            sb_printf(p->out, "%s%s from ", k ? ", " : "serve ", part->mail->name);
+            print_expr(p, part->unit, PREC_ANY);
+            sb_printf(p->out, " by fun %s %s => ", part->sum->name, part->next->name);
+            print_expr(p, part->value, PREC_ANY);
+        }
+        if (s->serve.row)
+            sb_printf(p->out, " in rows of %s", nat_text(p->ctx, s->serve.row));
         break;
     case IS_FOR:
         print_for(p, s);

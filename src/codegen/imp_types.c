@@ -107,9 +107,14 @@ static const char *vector_fault(Ctx *ctx, const ImpStmt *s)
 
 static const char *serve_fault(Ctx *ctx, const ImpStmt *s)
 {
-    return first_of(into_var(ctx, s->serve.sum, s->serve.value),
-                    first_of(into_var(ctx, s->serve.sum, s->serve.unit),
-                             wants(ctx, s->serve.sum->type, s->serve.next->type, "a total", "")));
+    const char *fault = NULL;
+    for (int k = 0; k < s->serve.n_parts && !fault; k++) {
+        const ImpServed *p = &s->serve.parts[k];
+        fault = first_of(first_of(into_cell(ctx, p->mail, SC_U64), into_var(ctx, p->sum, p->value)),
+                         first_of(into_var(ctx, p->sum, p->unit),
+                                  wants(ctx, p->sum->type, p->next->type, "a total", "")));
+    }
+    return fault;
 }
 
 const char *imp_stmt_fault(Ctx *ctx, const ImpStmt *s)
@@ -130,7 +135,7 @@ const char *imp_stmt_fault(Ctx *ctx, const ImpStmt *s)
     case IS_GRID_SYNC: return into_cell(ctx, s->ticket.buf, SC_U32);
     case IS_GIVE:
     case IS_AWAIT: return into_cell(ctx, s->exchange.mail, SC_U64);
-    case IS_SERVE: return first_of(into_cell(ctx, s->serve.mail, SC_U64), serve_fault(ctx, s));
+    case IS_SERVE: return serve_fault(ctx, s);
     case IS_FOR:
         return s->loop.full
                    ? wants(ctx, SC_BOOL, s->loop.full->type, "what says that a tile is full", "")

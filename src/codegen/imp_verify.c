@@ -199,9 +199,9 @@ static void declare_operands(Verify *v, const ImpStmt *s)
 {
     if (s->kind == IS_ATOMIC)
         declare(v, s->atomic.old, s);
-    if (s->kind == IS_SERVE) {
-        declare(v, s->serve.sum, s);
-        declare(v, s->serve.next, s);
+    for (int k = 0; s->kind == IS_SERVE && k < s->serve.n_parts; k++) {
+        declare(v, s->serve.parts[k].sum, s);
+        declare(v, s->serve.parts[k].next, s);
     }
 }
 

@@ -96,9 +96,9 @@ static void plan_map(Plan *plan, const Core *e)
 static void plan_scan_blocks(Plan *plan, const Core *e)
 {
     Ctx *ctx = plan->lw->ctx;
-    if (e->prim.id != P_scanBlocks || plan->here != plan->start || plan->alone)
+    if (!scans_blocks(e->prim.id) || plan->here != plan->start || plan->alone)
         return;
-    Nat n = nat_add_k(ctx, nat_max(ctx, lower_nat(plan->lw, e->type->size), nat_const(ctx, 1)), 1);
+    Nat n = nat_add_k(ctx, nat_max(ctx, scanned_elements(plan->lw, e), nat_const(ctx, 1)), 1);
     plan->has_blocks = plan->has_warps = plan->answers = true;
     plan->blocks[0] = larger(plan, plan->blocks[0], n);
 }
@@ -155,11 +155,11 @@ static void plan_walk(Plan *plan, const Core *e)
         bool alone = plan->alone;
         plan->alone |= e->prim.id == P_lastBlock;
         plan->meets |= (e->prim.id == P_lastBlock || e->prim.id == P_gridSync) && plan->here == plan->start;
-        plan->inside += is_parallel_map(e->prim.id) || e->prim.id == P_scanBlocks;
+        plan->inside += is_parallel_map(e->prim.id) || scans_blocks(e->prim.id);
         for (int i = 0; i < e->prim.n_args; i++)
             if (e->prim.args[i]->kind == CORE_LAMBDA)
                 plan_walk(plan, e->prim.args[i]);
-        plan->inside -= is_parallel_map(e->prim.id) || e->prim.id == P_scanBlocks;
+        plan->inside -= is_parallel_map(e->prim.id) || scans_blocks(e->prim.id);
         plan->alone = alone;
         break;
     }

@@ -430,6 +430,8 @@ void atomic_store(Lowering *lw, const View *acceptor, ImpExpr *value, Span span)
 
 /* ---- scan_blocks.c ------------------------------------------------------------------------------------------------------------- */
 
+bool scans_blocks(PrimId id);
+Nat scanned_elements(Lowering *lw, const Core *scan);
 bool lower_write_scan_blocks(Lowering *lw, const Core *term, View *acceptor);
 /* The last statement around is a loop of scanBlocks, which waits in statement number `split` of its body for the first time. scan_pipeline.c. */
 void scan_pipeline(Lowering *lw, ImpBlock *around, int split);

@@ -131,8 +131,8 @@ static void use_vars(void *user, ImpStmt *s)
     bool *used = user;
     if (imp_sets(s))
         used[imp_sets(s)->id] = true;
-    if (s->kind == IS_SERVE)
-        used[s->serve.sum->id] = used[s->serve.next->id] = true;
+    for (int k = 0; s->kind == IS_SERVE && k < s->serve.n_parts; k++)
+        used[s->serve.parts[k].sum->id] = used[s->serve.parts[k].next->id] = true;
 }
 
 /* Registers that the passes took away are gone, and the others are numbered again. */

@@ -167,6 +167,25 @@ static int vset(Forming *f, ImpStmt *s)
 }
 
 /* Gives the lines that it takes. */
+static void serve(Forming *f, ImpStmt *s)
+{
+    word(f, (uint64_t)s->serve.n_parts << 1 | (s->serve.row != NULL));
+    for (int k = 0; k < s->serve.n_parts; k++) {
+        ImpServed *part = &s->serve.parts[k];
+        cell(f, &part->mail, NULL, false);
+        var_slot(f, part->sum, true, true);
+        var_slot(f, part->next, true, true);
+    }
+    number(f, &s->serve.n);
+    if (s->serve.row)
+        number(f, &s->serve.row);
+    number(f, &s->serve.lane);
+    for (int k = 0; k < s->serve.n_parts; k++) {
+        expr(f, s->serve.parts[k].value);
+        expr(f, s->serve.parts[k].unit);
+    }
+}
+
 static int stmt(Forming *f, ImpStmt *s)
 {
     word(f, (uint64_t)s->kind << 48);
@@ -216,12 +235,7 @@ static int stmt(Forming *f, ImpStmt *s)
         cell(f, &s->exchange.cell, NULL, false);
         return 1;
     case IS_SERVE:
-        mail(f, &s->serve.mail, &s->serve.n);
-        number(f, &s->serve.lane);
-        var_slot(f, s->serve.sum, true, true);
-        var_slot(f, s->serve.next, true, true);
-        expr(f, s->serve.value);
-        expr(f, s->serve.unit);
+        serve(f, s);
         return 1;
     case IS_FOR: return loop(f, s);
     case IS_IF: {

@@ -27,8 +27,8 @@ static void find_fixed(void *user, ImpStmt *s)
 {
     Arrays *a = user;
     const ImpVar *var = imp_sets(s);
-    if (s->kind == IS_SERVE)
-        a->fixed[s->serve.sum->id] = a->fixed[s->serve.next->id] = true;
+    for (int k = 0; s->kind == IS_SERVE && k < s->serve.n_parts; k++)
+        a->fixed[s->serve.parts[k].sum->id] = a->fixed[s->serve.parts[k].next->id] = true;
     if (!var || s->kind == IS_SET)
         return;
     bool plain = s->kind == IS_DECL && !s->var.value && !a->declared[var->id];

@@ -67,8 +67,8 @@ static void check_set(void *user, ImpStmt *s)
 {
     Units *u = user;
     const ImpVar *var = imp_sets(s);
-    if (s->kind == IS_SERVE)
-        u->maybe[u->what][s->serve.sum->id] = u->maybe[u->what][s->serve.next->id] = true; /* anything */
+    for (int k = 0; s->kind == IS_SERVE && k < s->serve.n_parts; k++)
+        u->maybe[u->what][s->serve.parts[k].sum->id] = u->maybe[u->what][s->serve.parts[k].next->id] = true; /* anything */
     if (!var || u->maybe[u->what][var->id] || !scalar_is_float(var->type))
         return;
     bool holds = true;

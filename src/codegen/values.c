@@ -463,7 +463,7 @@ static bool in_one_thread(const ImpStmt *loop)
 {
     PrimId level = loop->loop.level;
     return level != P_mapBlock && level != P_mapGlobal && level != P_mapWarp &&
-           level != P_mapThreads && level != P_mapLane && level != P_scanBlocks;
+           level != P_mapThreads && level != P_mapLane;
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */

@@ -49,8 +49,10 @@ static void walk_stmt_inside(ImpStmt *s, Manner manner, ExprFn fn, void *user)
     case IS_TICKET: case IS_GRID_SYNC: case IS_AWAIT: break;
     case IS_GIVE: walk_inside(&s->exchange.value, manner, fn, user); break;
     case IS_SERVE:
-        walk_inside(&s->serve.value, manner, fn, user);
-        walk_inside(&s->serve.unit, manner, fn, user);
+        for (int k = 0; k < s->serve.n_parts; k++) {
+            walk_inside(&s->serve.parts[k].value, manner, fn, user);
+            walk_inside(&s->serve.parts[k].unit, manner, fn, user);
+        }
         break;
     case IS_VSET: case IS_VSTORE:
         for (int i = 0; i < s->vec.n; i++)
@@ -126,6 +128,7 @@ static void map_stmt_nats(ImpStmt *s, Manner manner, NatMap map, void *user)
         s->exchange.index = map(user, s->exchange.index);
     if (s->kind == IS_SERVE) {
         s->serve.n = map(user, s->serve.n);
+        s->serve.row = s->serve.row ? map(user, s->serve.row) : NULL;
         s->serve.lane = map(user, s->serve.lane);
     }
     if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
@@ -233,6 +236,10 @@ ImpStmt *imp_copy_stmt(Ctx *ctx, const ImpStmt *s)
         copy->branch.then = copy_block(ctx, &s->branch.then);
         copy->branch.otherwise = copy_block(ctx, &s->branch.otherwise);
     }
+    if (s->kind == IS_SERVE) {
+        copy->serve.parts = NEWN(ctx, ImpServed, s->serve.n_parts);
+        memcpy(copy->serve.parts, s->serve.parts, sizeof(ImpServed) * (size_t)s->serve.n_parts);
+    }
     walk_own(copy, copy_node, ctx);
     return copy;
 }
@@ -265,8 +272,8 @@ void walk_bufs(ImpStmt *s, BufFn fn, void *user)
         fn(user, &s->exchange.mail);
     if (s->kind == IS_AWAIT)
         fn(user, &s->exchange.cell);
-    if (s->kind == IS_SERVE)
-        fn(user, &s->serve.mail);
+    for (int k = 0; s->kind == IS_SERVE && k < s->serve.n_parts; k++)
+        fn(user, &s->serve.parts[k].mail);
     if (s->kind == IS_TICKET || s->kind == IS_GRID_SYNC)
         fn(user, &s->ticket.buf);
     if (s->kind == IS_TICKET)
@@ -284,7 +291,9 @@ static void find_write(void *user, ImpStmt *s)
     f->found |= (s->kind == IS_STORE && s->store.buf == f->buf) || (s->kind == IS_VSTORE && s->vec.buf == f->buf);
     f->found |= s->kind == IS_AWAIT && s->exchange.cell == f->buf;
     f->found |= s->kind == IS_TICKET && s->ticket.flag == f->buf;
-    f->found |= ((s->kind == IS_GIVE || s->kind == IS_AWAIT) && s->exchange.mail == f->buf) || (s->kind == IS_SERVE && s->serve.mail == f->buf);
+    f->found |= (s->kind == IS_GIVE || s->kind == IS_AWAIT) && s->exchange.mail == f->buf;
+    for (int k = 0; s->kind == IS_SERVE && k < s->serve.n_parts; k++)
+        f->found |= s->serve.parts[k].mail == f->buf;
     f->found |= (s->kind == IS_ATOMIC && s->atomic.buf == f->buf) || ((s->kind == IS_TICKET || s->kind == IS_GRID_SYNC) && s->ticket.buf == f->buf);
 }
 

@@ -136,7 +136,7 @@ static void check_operator(Ctx *ctx, Driver *d, const LawFile *file, const Item 
     if (r.law && law_fails_for_nan(&r)) {
         sb_printf(out, "operator %s: its laws held in %ld trials, but for NaN\n"
                   "  %s\n"
-                  "  they hold from its unit on: `reduce` and `scan` may use it; `reduceWarp`, `scanBlocks` and rules with `lawful` may not\n",
+                  "  they hold from its unit on: `reduce` and `scan` may use it; `reduceWarp` and rules with `lawful` may not\n",
                   operator->name, r.trials, law_values_text(ctx, &r));
         return;
     }

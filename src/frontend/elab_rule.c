@@ -432,7 +432,7 @@ static bool law_holds(Using *u, RuleCondition law, const Ast *cond)
 {
     if (cond->call.n != condition_rows[law].n)
         return refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[law].name, condition_rows[law].takes));
-    bool found = law == RULE_orders || law == RULE_neighbours; /* it was, when the parameters were bound */
+    bool found = law == RULE_orders || law == RULE_neighbours || law == RULE_registers; /* it was, when the parameters were bound */
     if (found)
         return true;
     return law == RULE_sameAs ? is_same_as(u, cond) : law == RULE_scalars ? is_of_scalars(u, cond) : operator_has(u, law, cond);
@@ -482,22 +482,34 @@ static bool find_orders(Using *u)
     return true;
 }
 
-/* neighbours(xs, w): w, unless the strategy gives it, neighbours of xs take 16 bytes of the widest array that is read for them. */
-static bool find_neighbours(Using *u)
+static int registers_of(Type type)
+{
+    int n = type->kind == TY_SCALAR && scalar_bytes(type->scalar) <= 4 ? 1 : type->kind == TY_TUPLE ? 0 : 2;
+    for (int i = 0; i < type->n_items; i++)
+        n += registers_of(type->items[i]);
+    return n;
+}
+
+/* Conditions that set a parameter, unless the strategy gives it. neighbours(xs, w): w neighbours of xs take 16 bytes of the widest array that is
+ * read for them. registers(x, c): x takes c registers. */
+static bool find_numbers(Using *u)
 {
     for (int i = 0; i < u->rule->n_where; i++) {
         const Ast *cond = u->rule->where[i];
-        if (condition_of(u, cond) != RULE_neighbours)
+        RuleCondition law = condition_of(u, cond);
+        if (law != RULE_neighbours && law != RULE_registers)
             continue;
-        if (!law_holds(u, RULE_neighbours, cond))
+        if (!law_holds(u, law, cond))
             return false;
-        int xs = param_named(u, cond->call.items[0]), w = param_named(u, cond->call.items[1]);
-        const Core *array = xs < 0 ? NULL : u->use->bound[xs].core;
-        if (!array || w < 0 || u->holes[w].kind != KIND_NAT || !u->holes[w].name)
-            return refuse(u, ctx_printf(u->e->ctx, "`neighbours` takes %s", condition_rows[RULE_neighbours].takes));
-        if (!u->holes[w].filled) {
-            u->holes[w].nat = nat_const(u->e->ctx, core_neighbours(u->e->ctx, array));
-            u->holes[w].filled = true;
+        int x = param_named(u, cond->call.items[0]), at = param_named(u, cond->call.items[1]);
+        const Core *value = x < 0 ? NULL : u->use->bound[x].core;
+        if (!value || at < 0 || u->holes[at].kind != KIND_NAT || !u->holes[at].name)
+            return refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[law].name, condition_rows[law].takes));
+        if (law == RULE_registers && contains_array(value->type))
+            return refuse(u, ctx_printf(u->e->ctx, "`%s` is no scalar or tuple of scalars", u->rule->params[x].name));
+        if (!u->holes[at].filled) {
+            u->holes[at].nat = nat_const(u->e->ctx, law == RULE_neighbours ? core_neighbours(u->e->ctx, value) : registers_of(value->type));
+            u->holes[at].filled = true;
         }
     }
     return true;
@@ -582,7 +594,7 @@ Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why)
     if (!find_orders(&u) || !match_parameters(&u) || !match_sizes(&u))
         return NULL;
     match_argument(&u);
-    if (!find_neighbours(&u) || !all_known(&u))
+    if (!find_numbers(&u) || !all_known(&u))
         return NULL;
     bind_parameters(&u);
     if (!conditions_hold(&u))

@@ -111,7 +111,7 @@ static inline void state_set(Interp *in, State *state, const Cell *value)
 static double open_chain(const Interp *in, const Code *code, int64_t n)
 {
     switch ((int)code->id) {
-    case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex: case P_atomicReduce: case P_scanBlocks:
+    case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex: case P_atomicReduce: case P_scanBlocks: case P_scanRowBlocks:
         in->launch->order_open = true;
         return in->shadow ? fmin((double)n * (double)code->lambda->roundings, in->longest) : 0;
     }
@@ -293,7 +293,7 @@ static void repeat_kernels(Interp *in, Code *code)
     copy_cells(in, code->at, state.at, code->shape->n);
 }
 
-/* Each element by f and then g, with the state of a fold over the first components of what f gives. */
+/* Each element by f and then g, with the state of a fold over the first components of what f gives, which begins again in each row. */
 static void scan_blocks(Interp *in, const Code *code)
 {
     enum { OP, UNIT, F, G, XS };
@@ -306,11 +306,14 @@ static void scan_blocks(Interp *in, const Code *code)
     state_init(in, code, code->args[UNIT]->shape, &state);
     state_set(in, &state, &in->cells[code->args[UNIT]->at]);
     int n = state.shape->n;
-    double chain = open_chain(in, code, rows_of(in, xs));
+    int64_t row = code->id == P_scanRowBlocks ? interp_size(in, &code->nats[1]) : 0, elements = rows_of(in, xs) * (row ? row : 1);
+    double chain = open_chain(in, code, elements);
     Mark mark = interp_mark(in);
-    for (int64_t i = 0; i < rows_of(in, xs); i++) {
+    for (int64_t i = 0; i < elements; i++) {
         get_row(code->arg_rows[XS], array, i, &in->cells[f->params[0]]);
         interp_eval(in, f->body);
+        if (row && i % row == 0)
+            state_set(in, &state, &in->cells[code->args[UNIT]->at]);
         copy_cells(in, g->params[0], state.at, n);
         if (chain > 0) { /* what the state is to g: the fold so far has ended */
             new_value(in, code->span, state.shape, &in->cells[g->params[0]]);
@@ -740,6 +743,7 @@ static void eval_prim(Interp *in, Code *code)
         map_and_slide(in, code);
         return;
     case P_scanBlocks:
+    case P_scanRowBlocks:
         scan_blocks(in, code);
         return;
     case P_repeatKernels:

@@ -237,6 +237,11 @@ static void compile_prim(Compiler *c, const Core *term, Code *code)
             code->arg_rows[i] = shape_of(c, arg->type->elem);
         scalars &= is_plain(code->args[i]->shape);
     }
+    if (code->id == P_scanRowBlocks) { /* all elements of all rows, one after the other */
+        int last = code->n - 1;
+        code->arg_rows[last] = shape_of(c, term->prim.args[last]->type->elem->elem);
+        code->row = shape_of(c, term->type->elem->elem);
+    }
     if (prim_rows[code->id].level == LEVEL_SCALAR) {
         code->scalar = code->args[code->id == P_select]->shape->comps[0].scalar;
         c->roundings += shadow_rounds(code->id, code->shape->comps[0].scalar, code->scalar);

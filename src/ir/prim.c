@@ -44,7 +44,7 @@ const PrimRegroups *prim_regroups(PrimId id)
 {
     static const PrimRegroups rows[] = {{P_reduce, true, true, false},      {P_reduceByIndex, true, true, false}, {P_scan, true, true, false},
                                         {P_scanExcl, true, true, false},    {P_atomicReduce, true, true, true},   {P_reduceWarp, false, false, true},
-                                        {P_scanBlocks, true, false, false}};
+                                        {P_scanBlocks, true, true, false},  {P_scanRowBlocks, true, true, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].id == id)
             return &rows[i];

@@ -223,7 +223,17 @@ Scalar type_scalar_of(Ctx *ctx, Type t)
     return SC_I32;
 }
 
-bool type_is_total(Type t) { return t->kind == TY_SCALAR || t->kind == TY_IDX; }
+bool type_is_total(Type t)
+{
+    int bytes = 0, n = t->kind == TY_TUPLE ? t->n_items : 1;
+    for (int i = 0; i < n; i++) {
+        Type part = t->kind == TY_TUPLE ? t->items[i] : t;
+        if (part->kind != TY_SCALAR && part->kind != TY_IDX)
+            return false;
+        bytes += part->kind == TY_SCALAR ? scalar_bytes(part->scalar) : 8;
+    }
+    return bytes <= LIMIT_TOTAL_BYTES;
+}
 
 bool type_is_vector(Type t) { return t->kind == TY_VEC && nat_is_const(t->size) && t->size->value >= 1 && t->size->value <= LIMIT_VECTOR_WIDTH; }
 int type_width(Type t) { return type_is_vector(t) ? (int)t->size->value : 1; }

@@ -55,7 +55,7 @@ Type type_meta(Ctx *ctx, int index);
 bool type_is_scalar_like(Type t);
 /* The scalar that represents it: idx is I32 or I64 by its size (I64 when not provably below 2^31), a vector its element's. */
 Scalar type_scalar_of(Ctx *ctx, Type t);
-bool type_is_total(Type t); /* can the blocks of a grid give each other one while they run? */
+bool type_is_total(Type t); /* can the blocks of a grid give each other one while they run? A scalar, or a tuple of scalars with at most LIMIT_TOTAL_BYTES */
 bool type_is_vector(Type t); /* one of a width that a thread can hold: others are refused where they are made (E0417) */
 int type_width(Type t); /* components; 1 of what is no such vector */
 bool type_gives_arrays(Type t);      /* an array, or a tuple with one in it */

@@ -172,10 +172,52 @@ static void take_elements(Groups *g, int last, int *next_var)
     }
 }
 
+/* Is it a scan, all of which this reader alone reads, for its own element? */
+static bool is_own_scan(const Group *g, const Nest *reader)
+{
+    const Nest *nest = g->nest;
+    PrimId id = nest->element->kind == CORE_PRIM ? nest->element->prim.id : P_map;
+    if ((id != P_scan && id != P_scanExcl) || g->taken || nest->steps || nest->n_axes != reader->n_axes - 1)
+        return false;
+    for (int i = 0; i < nest->n_axes; i++)
+        if (nest->axes[i]->type != reader->axes[i]->type)
+            return false;
+    return nest->element->type->size == reader->axes[nest->n_axes]->type->size &&
+           read_by(g, reader->n_axes, 1, (Nest *const[]){(Nest *)(uintptr_t)reader});
+}
+
+/* The elements of a scan, or of a scan of each row, through a function that reads nothing else of their
+ * places: map(f, scan); else NULL. */
+static Core *mapped_scan(Groups *g, int last, int *next_var)
+{
+    Nest *nest = g->at[last].nest;
+    int i = last - 1;
+    while (i >= 0 && !is_own_scan(&g->at[i], nest))
+        i--;
+    if (i < 0 || nest->steps || !term_is_elementwise(nest->element))
+        return NULL;
+    Nest scan = *g->at[i].nest;
+    CoreVar *x = make_var(g->ctx, next_var, "x", scan.element->type->elem, nest->element->span);
+    Core *value = with_value(g->ctx, nest->element, scan.var, x);
+    for (int k = 0; k < nest->n_axes; k++)
+        if (term_mentions_nat(g->ctx, value, nest->axes[k]->nat))
+            return NULL;
+    Nat length;
+    Core *array = scan.n_axes ? scan.element : stage_term(g->ctx, g->entry, &scan, next_var);
+    Nest *mapped = &scan;
+    scan.element = make_map(g->ctx, x, value, array);
+    Core *program = scan.n_axes ? rows_program(g->ctx, g->entry, scan.n_axes, 1, &mapped, &length, next_var) : scan.element;
+    if (program)
+        take(&g->at[i], nest);
+    return program;
+}
+
 static void give_value(Groups *g, int last, int *next_var)
 {
     take_elements(g, last, next_var);
     Nest *nest = g->at[last].nest;
+    if ((nest->value = mapped_scan(g, last, next_var)))
+        return;
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     g->matrices |= nest->value && !nest->steps;
     g->at[last].each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);

@@ -1,4 +1,4 @@
-/* Prefixes of rows, of columns, and of tuples, and folds by operators that do not commute: those of
+/* Prefixes of columns, and of wide tuples, and folds by operators that do not commute: those of
  * parts of 64 elements, a thread for each part.
  *
  *   totals[r][b] = fold of part b of row r
@@ -6,9 +6,8 @@
  *   ys           = for each part, the sequence that begins with its start
  *
  * What is before the parts is prefixes again, or a fold, and comes in parts itself where it is long.
- * Rows of less than LONG elements are one part. Whole arrays of numbers, and rows of numbers whose
- * operator commutes, have kernels of their own, unless arrays are too short for blocks to tell each
- * other. */
+ * Rows of less than LONG elements are one part. Scans of whole arrays and of rows have kernels of
+ * their own, if blocks can pass their totals to each other. */
 #include "ir/choice.h"
 #include "ir/operator.h"
 #include "schedule/build.h"
@@ -89,11 +88,9 @@ static bool comes_in_parts(const Parts *p, const Nest *nest)
         return false;
     Nat n = scan->prim.args[2]->type->size;
     Type t = state_of(scan);
-    bool number = t->kind == TY_SCALAR && t->scalar != SC_BOOL;
-    bool by_blocks = !fold && number && type_is_total(t);
+    bool by_blocks = !fold && type_is_total(t);
     bool is_short = nat_is_const(n) && n->value < LONG;
-    bool by_rows = by_blocks && nest->n_axes > 0 && fold_commutes(scan->prim.args[0]) &&
-                   !reads_across(p->ctx, p->entry, nest, p->next_var);
+    bool by_rows = by_blocks && nest->n_axes > 0 && !reads_across(p->ctx, p->entry, nest, p->next_var);
     if ((nest->n_axes == 0 && by_blocks) || by_rows || is_short || holds_index(t) || type_gives_arrays(t) ||
         has_own_length(nest))
         return false;

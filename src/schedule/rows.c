@@ -191,7 +191,8 @@ static bool worth_it(const Rows *r, int n, Nest *const *nests, Core *const *valu
 {
     bool fold = is_prim(nests[0]->element, P_reduce), scan = false, whole = true;
     for (int i = 0; i < n; i++) {
-        scan |= is_prim(nests[i]->element, P_scan) || is_prim(nests[i]->element, P_scanExcl);
+        const Core *array = is_prim(nests[i]->element, P_map) ? nests[i]->element->prim.args[1] : nests[i]->element;
+        scan |= is_prim(array, P_scan) || is_prim(array, P_scanExcl);
         whole &= is_of_whole_rows(r, values[i]);
     }
     if (n == 1)

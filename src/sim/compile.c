@@ -217,52 +217,89 @@ static void compile_ticket(Compiler *c, const ImpStmt *s)
 typedef struct FindServe {
     const ImpBuf *mail;
     const ImpStmt *found;
+    int part;
 } FindServe;
 
 static void find_serve(void *user, ImpStmt *s)
 {
     FindServe *f = user;
-    if (s->kind == IS_SERVE && s->serve.mail == f->mail)
-        f->found = s;
+    for (int k = 0; s->kind == IS_SERVE && k < s->serve.n_parts; k++)
+        if (s->serve.parts[k].mail == f->mail) {
+            f->found = s;
+            f->part = k;
+        }
 }
 
 static void compile_serve(Compiler *c, const ImpStmt *s)
 {
     int n = compile_nat(c, s->serve.n, s->span);
-    Ins *i = compile_emit(c, X_SERVE);
-    i->a = n;
-    i->b = s->serve.mail->id;
-    i->site = compile_site(c, s->span, s->serve.mail, true, "");
+    for (int k = 0; k < s->serve.n_parts; k++) {
+        Ins *i = compile_emit(c, X_SERVE);
+        i->a = n;
+        i->b = s->serve.parts[k].mail->id;
+        i->site = compile_site(c, s->span, s->serve.parts[k].mail, true, "");
+    }
 }
 
-/* With what the answering block would compute. */
-static void compile_give(Compiler *c, const ImpStmt *s)
+static void set_known(Compiler *c, const ImpStmt *serve, bool known)
 {
-    FindServe f = {s->exchange.mail, NULL};
-    ImpBlock body = c->run->kernel->body;
-    walk_stmts(&body, find_serve, &f);
-    int total = compile_expr(c, s->exchange.value), index = compile_nat(c, s->exchange.index, s->span), mail = s->exchange.mail->id;
-    uint32_t at = compile_site(c, s->span, s->exchange.mail, true, "");
-    const ImpStmt *serve = f.found;
-    int sum = serve ? var_register(c, serve->serve.sum) : register_temp(c), unit = serve ? compile_expr(c, serve->serve.unit) : total;
+    for (int k = 0; k < serve->serve.n_parts; k++)
+        c->var_known[serve->serve.parts[k].sum->id] = c->var_known[serve->serve.parts[k].next->id] = known;
+}
+
+static void compile_before(Compiler *c, const ImpStmt *give, const ImpBuf *mail, int sum, int unit, int index, int place)
+{
     Ins *i = compile_emit(c, X_BEFORE);
     i->dst = sum;
     i->a = index;
-    i->b = mail;
+    i->b = mail->id;
     i->c = unit;
-    i->site = at;
-    int next = total;
-    if (serve) {
-        i = compile_emit(c, X_MOVE);
-        i->dst = var_register(c, serve->serve.next);
-        i->a = total;
-        c->var_known[serve->serve.sum->id] = c->var_known[serve->serve.next->id] = true;
-        next = compile_expr(c, serve->serve.value);
-        c->var_known[serve->serve.sum->id] = c->var_known[serve->serve.next->id] = false;
+    i->m = place;
+    i->site = compile_site(c, give->span, mail, true, "");
+}
+
+static void compile_total(Compiler *c, const ImpBuf *mail, int sum)
+{
+    Ins *i = compile_emit(c, X_TOTAL);
+    i->dst = sum;
+    i->b = mail->id;
+}
+
+/* What the answering block makes of a total, all of whose parts are in their registers. */
+static void compile_answer(Compiler *c, const ImpStmt *give, const ImpStmt *serve)
+{
+    Ctx *ctx = c->run->ctx;
+    int n = serve->serve.n_parts, *sums = NEWN(ctx, int, n), index = compile_nat(c, give->exchange.index, give->span);
+    int place = serve->serve.row ? compile_nat(c, nat_mod(ctx, give->exchange.index, serve->serve.row), give->span) : index;
+    for (int k = 0; k < n; k++) {
+        const ImpServed *part = &serve->serve.parts[k];
+        compile_before(c, give, part->mail, var_register(c, part->sum), compile_expr(c, part->unit), index, place);
     }
-    i = compile_emit(c, X_TOTAL);
-    i->dst = next;
-    i->b = mail;
+    set_known(c, serve, true);
+    for (int k = 0; k < n; k++)
+        sums[k] = compile_expr(c, serve->serve.parts[k].value);
+    set_known(c, serve, false);
+    for (int k = 0; k < n; k++)
+        compile_total(c, serve->serve.parts[k].mail, sums[k]);
+}
+
+static void compile_give(Compiler *c, const ImpStmt *s)
+{
+    FindServe f = {s->exchange.mail, NULL, 0};
+    ImpBlock body = c->run->kernel->body;
+    walk_stmts(&body, find_serve, &f);
+    int total = compile_expr(c, s->exchange.value);
+    if (!f.found) { /* no block answers, which is found in the end */
+        int index = compile_nat(c, s->exchange.index, s->span);
+        compile_before(c, s, s->exchange.mail, register_temp(c), total, index, index);
+        compile_total(c, s->exchange.mail, total);
+        return;
+    }
+    Ins *i = compile_emit(c, X_MOVE);
+    i->dst = var_register(c, f.found->serve.parts[f.part].next);
+    i->a = total;
+    if (f.part == f.found->serve.n_parts - 1)
+        compile_answer(c, s, f.found);
 }
 
 static void compile_await(Compiler *c, const ImpStmt *s)

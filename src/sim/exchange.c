@@ -13,7 +13,7 @@ static FindingPlace place_in(const Run *run, const Warp *warp, const Ins *ins)
     return (FindingPlace){warp->number, warp->mask ? __builtin_ctz(warp->mask) : 0, ins->site, NO_SITE, -1, run->mems[ins->b].buf, 0};
 }
 
-void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index)
+void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index, int64_t place)
 {
     Exchange *x = &run->exchanges[ins->b];
     int lane = __builtin_ctz(warp->mask);
@@ -21,7 +21,7 @@ void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index)
         sim_find(run, SIM_STUCK, place_in(run, warp, ins), "gives a total, and so do other lanes of its warp: a block has one");
     if (index != x->given)
         sim_find(run, SIM_STUCK, place_in(run, warp, ins), "gives total number %lld, and number %lld comes next", (long long)index, (long long)x->given);
-    if (x->given == 0)
+    if (place == 0)
         x->sum = warp->v[ins->c].u[lane];
     vec_push(run->ctx, &x->before, x->sum);
     for (int l = 0; l < WARP; l++)

@@ -42,6 +42,13 @@ static inline const int64_t *operand(const Warp *warp, int r, int *stride)
     return r >= 0 ? warp->v[r].i : &warp->s[~r];
 }
 
+static int64_t first_operand(const Warp *warp, int r)
+{
+    int stride;
+    const int64_t *value = operand(warp, r, &stride);
+    return value[first_lane(warp->mask) * stride];
+}
+
 static uint32_t lanes_true(const Lanes *x)
 {
     uint32_t mask = 0;
@@ -335,11 +342,9 @@ static void run_warp(Run *run, Warp *w)
         case X_BEFORE:
         case X_AWAIT:
         case X_SERVE: {
-            int stride;
-            const int64_t *index = operand(w, ins->a, &stride);
-            int64_t at = index[first_lane(w->mask) * stride];
+            int64_t at = first_operand(w, ins->a);
             if (ins->op == X_BEFORE)
-                exchange_before(run, w, ins, at);
+                exchange_before(run, w, ins, at, first_operand(w, ins->m));
             else if (ins->op == X_AWAIT)
                 exchange_await(run, w, ins, at);
             else

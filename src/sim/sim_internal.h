@@ -58,7 +58,7 @@ typedef enum OpCode {
     X_SYNC_BLOCK, /* a, b: the slots of trip counts of the loops around: sync_loops[a .. a+b) */
     X_SYNC_GRID, /* all blocks meet */
     X_TICKET,    /* dst = whether this is the last block to count in buffer a */
-    X_BEFORE,    /* dst = the sum of the totals before number a of the exchange by buffer b; c: the sum of none */
+    X_BEFORE,    /* dst = the sum of the totals before number a, which is number m of its row, of the exchange by buffer b; c: the sum of none */
     X_TOTAL,     /* dst = that sum with total number a of buffer b */
     X_AWAIT,     /* dst = the sum of the totals before number a, of which this block has given its own */
     X_SERVE,     /* the exchange by buffer b, of a totals, is answered */
@@ -295,7 +295,7 @@ void mem_atomic(Run *run, Warp *warp, const Ins *ins, const int64_t *index, int 
 void mem_ticket(Run *run, Warp *warp, const Ins *ins);
 /* exchange.c: totals of blocks. exchange_blocks: as many as asked for, or just two, where they would wait for later ones. */
 int64_t exchange_blocks(Run *run, int64_t blocks);
-void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index);
+void exchange_before(Run *run, Warp *warp, const Ins *ins, int64_t index, int64_t place);
 void exchange_await(Run *run, Warp *warp, const Ins *ins, int64_t index);
 void exchange_total(Run *run, Warp *warp, const Ins *ins);
 void exchange_serve(Run *run, const Warp *warp, const Ins *ins, int64_t n);

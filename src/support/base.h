@@ -107,6 +107,7 @@ enum {
     LIMIT_IMP_STATEMENTS = 65536,
     LIMIT_ARRAY_RANK = 32,
     LIMIT_TUPLE_ITEMS = 64,
+    LIMIT_TOTAL_BYTES = 32,
     LIMIT_VECTOR_WIDTH = 64,
     LIMIT_EXPECT_CELLS = 1 << 25, /* of all inputs and results, in a run for an `expect` clause */
     LIMIT_EXPECT_STEPS = 1 << 24, /* warp instructions of such a run */

@@ -80,15 +80,21 @@ static __device__ __forceinline__ void wait_for_prefix(unsigned long long *mail,
     clear_mail(mail, i, before);
     prefix = before;
 }
+// The value of the lane d below, and of the last lane.
+template <typename T>
+    static __device__ __forceinline__ T from_below(T x, int d)
+    { return (T)__shfl_up_sync(0xffffffff, x, d); }
+template <typename T>
+    static __device__ __forceinline__ T from_last(T x) { return (T)__shfl_sync(0xffffffff, x, 31); }
 // One warp answers the totals of n blocks, in their order:
-// each gets what op makes of `before` and all totals before it. The grouping is the same
+// each gets what op makes of the unit and all totals before it. The grouping is the same
 // each time: by 32 totals in their order, and within these as a tree.
-template <typename T, typename Op>
-static __device__ void serve_prefixes(unsigned long long *mail, long long n, int lane, T before,
-    Op op)
+template <typename T, typename Mail, typename Op>
+static __device__ void serve_prefixes(Mail mail, long long n, int lane, T unit, Op op)
 {
+    T before = unit;
     for (long long first = 0; first < n; first += 128) {
-        T totals[4] = {before, before, before, before};
+        T totals[4] = {unit, unit, unit, unit};
         bool here[4];
         #pragma unroll
         for (int k = 0; k < 4; k++) // on their way while the first of them are answered
@@ -104,16 +110,16 @@ static __device__ void serve_prefixes(unsigned long long *mail, long long n, int
                     T upto = totals[k];
                     #pragma unroll
                     for (int d = 1; d < 32; d *= 2) {
-                        const T below = (T)__shfl_up_sync(0xffffffff, upto, d);
+                        const T below = from_below(upto, d);
                         if (lane >= d)
                             upto = op(below, upto);
                     }
-                    const T below = (T)__shfl_up_sync(0xffffffff, upto, 1);
+                    const T below = from_below(upto, 1);
                     if (lane >= done && lane < ready)
                         send_mail(mail, i, 2, lane == 0 ? before : (T)op(before, below));
                     done = ready;
                     if (done == 32)
-                        before = op(before, (T)__shfl_sync(0xffffffff, upto, 31));
+                        before = op(before, from_last(upto));
                 }
                 if (!here[k] && i < n)
                     here[k] = has_mail(mail, i, 1, totals[k]);
@@ -186,7 +192,7 @@ running_body(float *__restrict__ result, const float *__restrict__ xs, unsigned 
             sums[thread] = before + scans[thread];
             __syncthreads();
             if (thread == 0) {
-                send_mail(mail, block, 1, sums[63]);
+                send_mail(mail, block, 1, 0.0f + sums[63]);
                 wait_for_prefix(mail, block, prefix);
             }
             __syncthreads();

@@ -120,9 +120,9 @@ static void look_at_stmt(void *user, ImpStmt *s)
     case IS_GRID_SYNC: add(f, FAULT_GRID_SYNC, NULL, s->ticket.buf->name); break;
     case IS_GIVE: case IS_AWAIT: add(f, FAULT_EXCHANGE, NULL, s->exchange.mail->name); break;
     case IS_SERVE:
-        add(f, FAULT_SERVE, NULL, s->serve.mail->name);
-        if (s->serve.value->kind == IE_OP && s->serve.value->op.id != P_min && s->serve.value->op.id != P_max)
-            add(f, FAULT_SUM, NULL, prim_name(s->serve.value->op.id));
+        add(f, FAULT_SERVE, NULL, s->serve.parts[0].mail->name);
+        if (s->serve.parts[0].value->kind == IE_OP && s->serve.parts[0].value->op.id != P_min && s->serve.parts[0].value->op.id != P_max)
+            add(f, FAULT_SUM, NULL, prim_name(s->serve.parts[0].value->op.id));
         break;
     case IS_VSET: case IS_ALLOC: case IS_NOTE: break;
     }
@@ -278,7 +278,7 @@ static void plant_in_stmt(Ctx *ctx, Fault *f)
     case FAULT_TICKET: count_otherwise(ctx, f, false); break;
     case FAULT_NO_TICKET: count_otherwise(ctx, f, true); break;
     case FAULT_EXCHANGE: s->exchange.index = nat_add_k(ctx, s->exchange.index, 1); break;
-    case FAULT_SUM: change_operation(ctx, &s->serve.value); break;
+    case FAULT_SUM: change_operation(ctx, &s->serve.parts[0].value); break;
     case FAULT_BARRIER: case FAULT_GRID_SYNC: case FAULT_SERVE:
         s->kind = IS_NOTE;
         s->note = "a barrier was here";

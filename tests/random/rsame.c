@@ -138,8 +138,10 @@ static void count_stmt(void *user, ImpStmt *s)
     case IS_ATOMIC: count_factors(s->atomic.value, q); break;
     case IS_GIVE: count_factors(s->exchange.value, q); break;
     case IS_SERVE:
-        count_factors(s->serve.value, q);
-        count_factors(s->serve.unit, q);
+        for (int k = 0; k < s->serve.n_parts; k++) {
+            count_factors(s->serve.parts[k].value, q);
+            count_factors(s->serve.parts[k].unit, q);
+        }
         break;
     case IS_VSET: case IS_VSTORE:
         for (int i = 0; i < s->vec.n; i++)

@@ -334,13 +334,16 @@ static void writers(Test *t, int fault)
         stmt(t, IS_GIVE)->exchange = give->exchange;
     if (fault == 8) {
         s = stmt(t, IS_SERVE);
-        s->serve.mail = mail;
+        s->serve.n_parts = 1;
+        s->serve.parts = NEWN(ctx, ImpServed, 1);
         s->serve.n = K(t, 1);
         s->serve.lane = lane;
-        s->serve.sum = reg(t, "a", SC_F32, 1);
-        s->serve.next = reg(t, "b", SC_F32, 1);
-        s->serve.unit = f32(t, 0);
-        s->serve.value = op(t, P_add, get(t, s->serve.sum), get(t, s->serve.next));
+        ImpServed *part = s->serve.parts;
+        part->mail = mail;
+        part->sum = reg(t, "a", SC_F32, 1);
+        part->next = reg(t, "b", SC_F32, 1);
+        part->unit = f32(t, 0);
+        part->value = op(t, P_add, get(t, part->sum), get(t, part->next));
     }
     if (fault == 9) {
         when(t, less(t, me, K(t, 32)));
