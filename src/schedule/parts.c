@@ -49,15 +49,14 @@ bool fold_commutes(const Core *lambda)
     return operator_parts(lambda, NULL, NULL);
 }
 
-/* No kernel of the library takes it: its operator neither commutes nor chooses what comes first. */
-static bool is_ordered_fold(const Parts *p, const Core *term)
+bool fold_is_ordered(Ctx *ctx, const Core *term)
 {
     if (term->kind != CORE_PRIM || term->prim.id != P_reduce)
         return false;
     const Core *op = term->prim.args[0];
     ChoiceOrder order;
-    return op->kind == CORE_LAMBDA && !fold_commutes(op) && !choice_order(p->ctx, op, 0, &order) &&
-           !choice_order(p->ctx, op, 1, &order);
+    return op->kind == CORE_LAMBDA && !fold_commutes(op) && !choice_order(ctx, op, 0, &order) &&
+           !choice_order(ctx, op, 1, &order);
 }
 
 /* What a scan or fold carries from element to element. */
@@ -83,13 +82,14 @@ static bool goes_in_order(const Nest *nest)
 static bool comes_in_parts(const Parts *p, const Nest *nest)
 {
     Core *scan = nest->element;
-    bool fold = is_ordered_fold(p, scan);
+    bool fold = fold_is_ordered(p->ctx, scan);
     if ((!is_scan(scan) && !fold) || nest->steps)
         return false;
     Nat n = scan->prim.args[2]->type->size;
     Type t = state_of(scan);
     bool by_blocks = !fold && type_is_total(t);
     bool is_short = nat_is_const(n) && n->value < LONG;
+    by_blocks |= fold && !type_gives_arrays(t);
     bool by_rows = by_blocks && nest->n_axes > 0 && !reads_across(p->ctx, p->entry, nest, p->next_var);
     if ((nest->n_axes == 0 && by_blocks) || by_rows || is_short || holds_index(t) || type_gives_arrays(t) ||
         has_own_length(nest))

@@ -193,7 +193,7 @@ static bool worth_it(const Rows *r, int n, Nest *const *nests, Core *const *valu
     for (int i = 0; i < n; i++) {
         const Core *array = is_prim(nests[i]->element, P_map) ? nests[i]->element->prim.args[1] : nests[i]->element;
         scan |= is_prim(array, P_scan) || is_prim(array, P_scanExcl);
-        whole &= is_of_whole_rows(r, values[i]);
+        whole &= is_of_whole_rows(r, values[i]) && !fold_is_ordered(r->ctx, nests[i]->element);
     }
     if (n == 1)
         return fold || scan;

@@ -66,6 +66,8 @@ Core *fold_of(Ctx *ctx, const Core *fold, Core *array);
 
 /* Is the operator of a fold known to commute? */
 bool fold_commutes(const Core *lambda);
+/* A fold whose operator neither commutes nor chooses what comes first: it is folded in order. */
+bool fold_is_ordered(Ctx *ctx, const Core *term);
 
 /* ---- apart.c ---- */
 /* The list in which folds over axes that lie apart in memory are folds of folds. */
