@@ -580,9 +580,11 @@ static void print_total(Cuda *c, const ImpStmt *s, const char *type, bool units)
         return;
     }
     for (int k = 0; k < s->serve.n_parts; k++) {
-        sb_printf(c->out, "%s{", k ? "" : type);
+        Scalar of = parts[k].sum->type;
+        bool narrow = scalar_is_int(of) && scalar_bytes(of) < 4; /* braces do not make an int smaller */
+        sb_printf(c->out, narrow ? "%s{(%s)(" : "%s{", k ? "" : type, cuda_value_type(of));
         cuda_expr(c, units ? parts[k].unit : parts[k].value, C_ANY);
-        put(c, ", ");
+        put(c, narrow ? "), " : ", ");
     }
     put(c, "{}");
     for (int k = 0; k < s->serve.n_parts; k++)

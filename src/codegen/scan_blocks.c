@@ -131,7 +131,7 @@ static bool learn_steps(Known *known, const ImpBlock *steps);
 static bool learn_choice(Known *known, const ImpStmt *s)
 {
     ImpExpr *cond = written_in(known, s->branch.cond);
-    Known sides[2] = {{known->ctx}, {known->ctx}};
+    Known sides[2] = {{.ctx = known->ctx}, {.ctx = known->ctx}};
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < known->vars.n; i++)
             learn(&sides[k], known->vars.at[i], known->values.at[i]);
@@ -175,7 +175,7 @@ static bool combine(Lowering *lw, const Scan *scan, ImpStmt *serve)
     lw->out = out;
     if (result->kind == VIEW_ERROR || lw->failed)
         return false;
-    Known known = {ctx};
+    Known known = {.ctx = ctx};
     bool one = learn_steps(&known, &steps);
     for (int k = 0; k < scan->n && one; k++)
         serve->serve.parts[k].value = written_in(&known, serve->serve.parts[k].value);

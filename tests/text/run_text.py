@@ -51,7 +51,7 @@ CXX = os.environ.get("CXX", "g++")
 CHECKED = ["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-DSHIM_ASAN"]
 FAST = ["-O0"]
 # -frounding-math: without it gcc 12 makes -x of `0.0f - (float)x` for a number x without a sign, which is not the same for x = 0.
-COMMON = ["-std=c++17", "-w", "-ffp-contract=off", "-frounding-math", "-fno-builtin", f"-I{HERE}"]
+COMMON = ["-std=c++17", "-w", "-Werror=narrowing", "-ffp-contract=off", "-frounding-math", "-fno-builtin", f"-I{HERE}"]
 PROGRAMS_PER_FILE = 40
 LOG_LINES = 12
 # Of compiling and of the reference interpreter: against what grows or runs for ever.
