@@ -513,11 +513,21 @@ static void print_exchange(Cuda *c, const ImpStmt *s, Scalar total, const char *
     cuda_nat(c, s->exchange.index, C_ANY);
 }
 
+/* With its own type: C computes with small numbers as ints, for which no function of the mail is, and which braces do not make smaller. */
+static void put_as_itself(Cuda *c, const ImpExpr *e)
+{
+    bool small = scalar_is_int(e->type) && scalar_bytes(e->type) < 4;
+    if (small)
+        sb_printf(c->out, "(%s)(", cuda_value_type(e->type));
+    cuda_expr(c, e, C_ANY);
+    put(c, small ? ")" : "");
+}
+
 static void print_give(Cuda *c, const ImpStmt *s)
 {
     print_exchange(c, s, s->exchange.value->type, "send_mail");
     put(c, ", 1, ");
-    cuda_expr(c, s->exchange.value, C_ANY);
+    put_as_itself(c, s->exchange.value);
     put(c, ");");
 }
 
@@ -580,11 +590,9 @@ static void print_total(Cuda *c, const ImpStmt *s, const char *type, bool units)
         return;
     }
     for (int k = 0; k < s->serve.n_parts; k++) {
-        Scalar of = parts[k].sum->type;
-        bool narrow = scalar_is_int(of) && scalar_bytes(of) < 4; /* braces do not make an int smaller */
-        sb_printf(c->out, narrow ? "%s{(%s)(" : "%s{", k ? "" : type, cuda_value_type(of));
-        cuda_expr(c, units ? parts[k].unit : parts[k].value, C_ANY);
-        put(c, narrow ? "), " : ", ");
+        sb_printf(c->out, "%s{", k ? "" : type);
+        put_as_itself(c, units ? parts[k].unit : parts[k].value);
+        put(c, ", ");
     }
     put(c, "{}");
     for (int k = 0; k < s->serve.n_parts; k++)
