@@ -165,19 +165,34 @@ static View **parts_of(Lowering *lw, View *v, int n)
 
 /* ---- which accesses may be one ----------------------------------------------------------------------------------------------- */
 
-int access_width(Lowering *lw, View *const *parts, int n)
+/* Are the cells w neighbours, the first at a multiple of w? */
+static bool are_run(Lowering *lw, View *const *parts, int w, bool simplified)
 {
     Ctx *ctx = lw->ctx;
+    Nat first = simplified ? simplify(lw, parts[0]->offset) : parts[0]->offset;
+    if (!nat_divides(ctx, lw->facts, nat_const(ctx, w), first))
+        return false;
+    for (int k = 1; k < w; k++) {
+        Nat at = simplified ? simplify(lw, parts[k]->offset) : parts[k]->offset;
+        if (!nat_is(nat_sub(ctx, at, first), k))
+            return false;
+    }
+    return true;
+}
+
+int access_width(Lowering *lw, View *const *parts, int n)
+{
     const View *first = parts[0];
     if (first->kind != VIEW_BUF)
         return 1;
     int w = imp_vector_width(first->buf->elem, n);
-    if (w < 2 || w * scalar_bytes(first->buf->elem) < ACCESS_BYTES_MIN || !nat_divides(ctx, lw->facts, nat_const(ctx, w), first->offset))
+    if (w < 2 || w * scalar_bytes(first->buf->elem) < ACCESS_BYTES_MIN)
         return 1;
     for (int k = 1; k < w; k++)
-        if (parts[k]->kind != VIEW_BUF || parts[k]->buf != first->buf || !nat_is(nat_sub(ctx, parts[k]->offset, first->offset), k))
+        if (parts[k]->kind != VIEW_BUF || parts[k]->buf != first->buf)
             return 1;
-    return w;
+    /* In an array of higher rank, neighbours may be told apart only where quotients and remainders are gone. */
+    return are_run(lw, parts, w, false) || are_run(lw, parts, w, true) ? w : 1;
 }
 
 void buf_needs(ImpBuf *buf, int w)
