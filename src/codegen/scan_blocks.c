@@ -305,6 +305,8 @@ bool lower_write_scan_blocks(Lowering *lw, const Core *e, View *acceptor)
     if (scan.xs->kind == VIEW_ERROR)
         return true;
     Nat n = scanned_elements(lw, e);
+    if (nat_is(n, 0))
+        return true;
     make_memory(lw, &scan, n);
     lw->kernel->cooperative = true;
     lw->kernel->totals = lw->kernel->totals ? nat_max(ctx, lw->kernel->totals, n) : n;

@@ -325,8 +325,9 @@ static Node *taken_in(Gen *g, RVar *tile, Scalar total)
 /* The tiles of one block each, with what lies before them. Totals are exact, so that their order shows and the grouping does not. */
 Node *random_block_scan(Gen *g, Node *xs)
 {
-    xs = views_to_rank(g, xs, 2);
-    const RType *tile_type = xs->type->elem;
+    bool rows = chance(g, 30);
+    xs = views_to_rank(g, xs, rows ? 3 : 2);
+    const RType *tile_type = rows ? xs->type->elem->elem : xs->type->elem;
     Scalar s = random_scalar(g);
     if (!is_const_array(tile_type) || tile_type->size.add < 1 || tile_type->size.add > 256 || tile_type->elem->kind != R_SCALAR || scalar_bytes(s) == 2)
         return NULL;
@@ -355,7 +356,7 @@ Node *random_block_scan(Gen *g, Node *xs)
     g->n_scope = scope;
     RVar *vars[2] = {before, kept};
     Node *args[5] = {plain_operator(g, id, before->type), unit, f, node_lambda(g, 2, vars, value), xs};
-    return random_write_views(g, node_prim(g, P_scanBlocks, 5, args), below(g, 2));
+    return random_write_views(g, node_prim(g, rows ? P_scanRowBlocks : P_scanBlocks, 5, args), below(g, 2));
 }
 
 /* Steps of the grid, of which each element reads the one across from it; and what goes on with them. NULL: not of this array. */

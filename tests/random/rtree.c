@@ -193,7 +193,7 @@ int prim_functions(PrimId id)
     switch (id) {
     case P_mapSeq: case P_mapSeqUnroll: case P_mapGlobal: case P_mapBlock: case P_mapThreads: case P_mapWarp: case P_mapLane: case P_reduceSeq:
     case P_reduceSeqUnroll: case P_generate: case P_scanSeq: case P_scanSeqExcl: case P_circularBuffer: case P_rotateValues: case P_reduceWarp: case P_nextKernel:
-    case P_lastBlock: case P_gridSync: case P_atomicReduce: case P_scanBlocks: case P_repeatKernels: case P_map: case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex:
+    case P_lastBlock: case P_gridSync: case P_atomicReduce: case P_scanBlocks: case P_scanRowBlocks: case P_repeatKernels: case P_map: case P_reduce: case P_scan: case P_scanExcl: case P_reduceByIndex:
         return 1;
     default: return 0;
     }
@@ -336,10 +336,12 @@ static const RType *prim_type(RProgram *p, const Node *e)
         return e->args[0]->type;
     if (e->prim == P_repeatKernels)
         return rtype_equal(e->args[0]->type, last) ? last : NULL;
-    if (e->prim == P_scanBlocks) {
+    if (e->prim == P_scanBlocks || e->prim == P_scanRowBlocks) {
         const RType *unit = e->args[1]->type, *taken = e->args[2]->type;
-        bool fits = last->kind == R_ARRAY && taken->kind == R_TUPLE && taken->n == 2 && rtype_equal(e->args[0]->type, unit) && rtype_equal(taken->items[0], unit);
-        return fits ? type_of_array(p, last->size, e->args[3]->type) : NULL;
+        bool rows = e->prim == P_scanRowBlocks;
+        bool fits = last->kind == R_ARRAY && (!rows || last->elem->kind == R_ARRAY) && taken->kind == R_TUPLE && taken->n == 2 && rtype_equal(e->args[0]->type, unit) && rtype_equal(taken->items[0], unit);
+        const RType *row = fits && rows ? type_of_array(p, last->elem->size, e->args[3]->type) : e->args[3]->type;
+        return fits ? type_of_array(p, last->size, row) : NULL;
     }
     if (e->prim == P_atomicReduce || e->prim == P_reduceWarp) {
         bool fits = last->kind == R_ARRAY && rtype_equal(e->args[0]->type, last->elem) && rtype_equal(e->args[e->n - 2]->type, last->elem);
@@ -451,7 +453,12 @@ static bool bind_lambda(RProgram *p, const Node *e, const Node *f)
         f->vars[1]->type = type_of_idx(p, e->sizes[0]);
         return true;
     }
-    if (e->kind == N_PRIM && e->prim == P_scanBlocks && f != e->args[2]) {
+    if (e->kind == N_PRIM && e->prim == P_scanRowBlocks && f == e->args[2]) {
+        bool rows = last && last->kind == R_ARRAY && last->elem->kind == R_ARRAY;
+        f->vars[0]->type = rows ? last->elem->elem : NULL;
+        return rows;
+    }
+    if (e->kind == N_PRIM && (e->prim == P_scanBlocks || e->prim == P_scanRowBlocks) && f != e->args[2]) {
         const RType *taken = e->args[2]->type;
         f->vars[0]->type = f->vars[1]->type = e->args[1]->type;
         if (f != e->args[3])
