@@ -67,20 +67,32 @@ static bool scan_fits(Lowering *lw, const Core *e, Type total)
 
 /* ---- the block that answers ------------------------------------------------------------------------------------------------------- */
 
-/* A parameter of op: a register for each part. */
-static View *operand(Lowering *lw, const Scan *scan, const char *name, ImpStmt *serve, bool next, Span span)
+/* The total, or what is made of totals, of which these are the parts. */
+static View *of_parts(Lowering *lw, const Scan *scan, ImpExpr *const *parts)
 {
-    Ctx *ctx = lw->ctx;
+    Span span = scan->pattern->span;
     View *tuple = view_new(lw, VIEW_TUPLE, scan->total, span);
     tuple->n = scan->n;
-    tuple->items = NEWN(ctx, View *, scan->n);
+    tuple->items = NEWN(lw->ctx, View *, scan->n);
+    for (int k = 0; k < scan->n; k++) {
+        tuple->items[k] = view_new(lw, VIEW_SCALAR, part_type(scan->total, k), span);
+        tuple->items[k]->expr = parts[k];
+    }
+    return scan->total->kind == TY_TUPLE ? tuple : tuple->items[0];
+}
+
+/* A parameter of op: a register for each part. */
+static View *operand(Lowering *lw, const Scan *scan, const char *name, ImpStmt *serve, bool next)
+{
+    Ctx *ctx = lw->ctx;
+    Span span = scan->pattern->span;
+    ImpExpr **parts = NEWN(ctx, ImpExpr *, scan->n);
     for (int k = 0; k < scan->n; k++) {
         ImpVar *var = lower_new_var(lw, name, scan->cell[k]->elem, span);
         *(next ? &serve->serve.parts[k].next : &serve->serve.parts[k].sum) = var;
-        tuple->items[k] = view_new(lw, VIEW_SCALAR, part_type(scan->total, k), span);
-        tuple->items[k]->expr = imp_var(ctx, var, nat_const(ctx, 0), span);
+        parts[k] = imp_var(ctx, var, nat_const(ctx, 0), span);
     }
-    return scan->total->kind == TY_TUPLE ? tuple : tuple->items[0];
+    return of_parts(lw, scan, parts);
 }
 
 /* What registers have after some steps, as expressions. */
@@ -167,7 +179,7 @@ static bool combine(Lowering *lw, const Scan *scan, ImpStmt *serve)
     Ctx *ctx = lw->ctx;
     const Core *op = scan->pattern->prim.args[ARG_OP];
     ImpBlock *out = lw->out, steps = {{0}};
-    View *args[2] = {operand(lw, scan, "a", serve, false, scan->pattern->span), operand(lw, scan, "b", serve, true, scan->pattern->span)};
+    View *args[2] = {operand(lw, scan, "a", serve, false), operand(lw, scan, "b", serve, true)};
     lw->out = &steps;
     View *result = lower_apply_read(lw, op, lw->env, 2, args);
     for (int k = 0; k < scan->n && result->kind != VIEW_ERROR; k++)
@@ -230,12 +242,10 @@ static void give_total(Lowering *lw, Scan *scan, Nat i, View *total)
     lw->out = &s->branch.then;
     View *args[2] = {lower_read(lw, scan->pattern->prim.args[ARG_UNIT]), total};
     total = lower_apply_read(lw, scan->pattern->prim.args[ARG_OP], scan->env, 2, args); /* what begins with the unit keeps the laws */
-    if (total->kind == VIEW_ERROR)
-        return;
     ImpExpr **values = NEWN(lw->ctx, ImpExpr *, scan->n);
-    for (int k = 0; k < scan->n; k++)
+    for (int k = 0; k < scan->n && total->kind != VIEW_ERROR; k++)
         values[k] = view_scalar(lw, lower_component(lw, total, k, scan->n));
-    for (int k = 0; k < scan->n; k++)
+    for (int k = 0; k < scan->n && total->kind != VIEW_ERROR; k++)
         exchange(lw, scan, k, IS_GIVE, i)->exchange.value = values[k];
     lw->out = out;
     scan->split = out->list.n;
@@ -250,15 +260,10 @@ static void give_total(Lowering *lw, Scan *scan, Nat i, View *total)
 /* What is before the element, in shared memory. */
 static View *prefix(Lowering *lw, const Scan *scan)
 {
-    Span span = scan->pattern->span;
-    View *tuple = view_new(lw, VIEW_TUPLE, scan->total, span);
-    tuple->n = scan->n;
-    tuple->items = NEWN(lw->ctx, View *, scan->n);
-    for (int k = 0; k < scan->n; k++) {
-        tuple->items[k] = view_new(lw, VIEW_SCALAR, part_type(scan->total, k), span);
-        tuple->items[k]->expr = imp_load(lw->ctx, scan->cell[k], nat_const(lw->ctx, 0), span);
-    }
-    return scan->total->kind == TY_TUPLE ? tuple : tuple->items[0];
+    ImpExpr **parts = NEWN(lw->ctx, ImpExpr *, scan->n);
+    for (int k = 0; k < scan->n; k++)
+        parts[k] = imp_load(lw->ctx, scan->cell[k], nat_const(lw->ctx, 0), scan->pattern->span);
+    return of_parts(lw, scan, parts);
 }
 
 static void scan_step(Lowering *lw, Nat i, void *user)
