@@ -197,6 +197,10 @@ static View *array_end(Lowering *lw, Fold *fold, Nat n)
 
 /* ---- folds ---------------------------------------------------------------------------------------------------------------------- */
 
+enum { FEW = 4 }; /* elements of a scan whose steps are written out, so that a unit before the first one is none */
+
+static bool is_scan_of_few(const Core *e) { return e->prim.id == P_scanSeq || e->prim.id == P_scanSeqExcl; }
+
 static bool fold_begin(Lowering *lw, Fold *fold, View *into)
 {
     const Core *e = fold->pattern;
@@ -209,7 +213,7 @@ static bool fold_begin(Lowering *lw, Fold *fold, View *into)
     fold->xs = lower_read(lw, e->prim.args[2]);
     if (!ok || fold->xs->kind == VIEW_ERROR)
         return false;
-    fold->written_out |= vector_wants_unroll(fold->xs, size);
+    fold->written_out |= vector_wants_unroll(fold->xs, size) || (is_scan_of_few(e) && nat_is_const(size) && size->value <= FEW);
     fold->state = fold->n < 0 ? state_start(lw, e, into) : scalar_start(lw, fold);
     if (fold->state->kind == VIEW_ERROR || !windows_begin(lw, fold->xs, &fold->windows))
         return false;
