@@ -138,6 +138,8 @@ Core *make_nests(Runner *r, Span span, const Here *here);
 Core *make_stored(Runner *r, Span span, const Here *here);
 Core *split_branches(Runner *r, Span span, const Here *here);
 Core *in_split(Runner *r, Strategy s, const Here *here, Span span);
+Core *in_innermost(Runner *r, Strategy s, const Here *here, Span span);
+Core *layout_here(Runner *r, Span span, const Here *here);
 /* A value that is stored as an array of one, as that; NULL: it is not. */
 Core *as_array(Ctx *ctx, Core *term);
 Core *next_kernel(Runner *r, const Core *let, CoreLaunch launch);

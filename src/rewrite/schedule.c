@@ -50,6 +50,31 @@ static const Here *here_as(Ctx *ctx, const Here *here, Core *term)
     return new;
 }
 
+static bool is_layout_of(const Core *term, const CoreVar *var);
+
+/* The place of the array that a view is made of, among what it is applied to; -1: the term is no view of a whole array that kernels can write through. */
+static int layout_of(const Core *term)
+{
+    if (term->kind != CORE_PRIM)
+        return -1;
+    const Core *f = term->prim.n_args > 0 ? term->prim.args[0] : NULL;
+    if (term->prim.id == P_map && f->kind == CORE_LAMBDA && f->lambda.n == 1 && is_layout_of(f->lambda.body, f->lambda.params[0]))
+        return 1;
+    return term->prim.id == P_split || term->prim.id == P_join || term->prim.id == P_transpose ? 0 : -1;
+}
+
+/* A view of the variable, or several of them one after another. */
+static bool is_layout_of(const Core *term, const CoreVar *var)
+{
+    int at = layout_of(term);
+    if (at < 0)
+        return false;
+    const Core *array = term->prim.args[at];
+    return (array->kind == CORE_VAR && array->var == var) || is_layout_of(array, var);
+}
+
+static bool is_layout(const Core *term) { return layout_of(term) >= 0; }
+
 /* The split of an array that is one of two, or of more, by sizes: of each of them. */
 static Core *split_of(Ctx *ctx, const Core *split, Core *array)
 {
@@ -64,38 +89,52 @@ static Core *split_of(Ctx *ctx, const Core *split, Core *array)
         return whole;
     }
     if (array->kind != CORE_IF)
-        return term_with_child(ctx, split, 0, array);
+        return term_with_child(ctx, split, layout_of(split), array);
     Core *then = split_of(ctx, split, array->cond.then), *otherwise = split_of(ctx, split, array->cond.otherwise);
     return make_if(ctx, array->cond.cond, then, otherwise, array->span);
-}
-
-/* A view of a whole array that kernels can write through. */
-static bool is_layout(const Core *term)
-{
-    return term->kind == CORE_PRIM && (term->prim.id == P_split || term->prim.id == P_join || term->prim.id == P_transpose);
 }
 
 Core *split_branches(Runner *r, Span span, const Here *here)
 {
     const Core *term = here->term;
-    if (!is_layout(term) || (term->prim.args[0]->kind != CORE_IF && term->prim.args[0]->kind != CORE_LET))
+    const Core *array = is_layout(term) ? term->prim.args[layout_of(term)] : NULL;
+    if (!array || (array->kind != CORE_IF && array->kind != CORE_LET))
         return strategy_fail(r, span, "splitBranches", here, "it is no split, join or transposition of an `if`");
-    return strategy_step(r, "splitBranches", NULL, here, split_of(r->ctx, term, term->prim.args[0]), span);
+    return strategy_step(r, "splitBranches", NULL, here, split_of(r->ctx, term, (Core *)(uintptr_t)array), span);
+}
+
+Core *layout_here(Runner *r, Span span, const Here *here)
+{
+    if (is_layout(here->term))
+        return here->term;
+    return strategy_fail(r, span, "layout", here, "it is no split, join or transposition, also of each row");
+}
+
+/* The view here, of the array as it came out. */
+static Core *view_of(Runner *r, const Here *here, Core *after, Span span)
+{
+    const Here *view = here_as(r->ctx, here, term_with_child(r->ctx, here->term, layout_of(here->term), after));
+    return after->kind == CORE_IF || after->kind == CORE_LET ? split_branches(r, span, view) : view->term;
 }
 
 Core *in_split(Runner *r, Strategy s, const Here *here, Span span)
 {
-    const Core *term = here->term;
-    if (!is_layout(term))
+    if (!is_layout(here->term))
         return strategy_fail(r, span, "inSplit", here, "it is no split, join or transposition");
-    const Here *array = here_child(r->ctx, here, 0);
+    const Here *array = here_child(r->ctx, here, layout_of(here->term));
     Core *after = run_strategy(r, s, array); /* a transposition may be what is lowered */
     if (!after && !r->mistake && is_layout(array->term))
         after = in_split(r, s, array, span);
-    if (!after)
-        return NULL;
-    const Here *split = here_as(r->ctx, here, term_with_child(r->ctx, term, 0, after));
-    return after->kind == CORE_IF || after->kind == CORE_LET ? split_branches(r, span, split) : split->term;
+    return after ? view_of(r, here, after, span) : NULL;
+}
+
+Core *in_innermost(Runner *r, Strategy s, const Here *here, Span span)
+{
+    int at = layout_of(here->term);
+    Core *after = at < 0 ? NULL : in_innermost(r, s, here_child(r->ctx, here, at), span);
+    if (after)
+        return view_of(r, here, after, span);
+    return r->mistake ? NULL : run_strategy(r, s, here);
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------- */

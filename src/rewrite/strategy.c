@@ -617,10 +617,14 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return bounded(r, a, here, call->span);
     case S_computed:
         return is_computed(r, call->span, here);
+    case S_layout:
+        return layout_here(r, call->span, here);
     case S_unless:
         return unless(r, a, here, call->span);
     case S_inSplit:
         return in_split(r, a, here, call->span);
+    case S_inInnermost:
+        return in_innermost(r, a, here, call->span);
     case S_splitBranches:
         return split_branches(r, call->span, here);
     case S_stored:

@@ -362,6 +362,30 @@ static Core *folded_in_form(const Axes *a, const MemoryRead *all, const Core *fo
     return NULL;
 }
 
+/* An array over the axes that are left, or one of two by sizes, by the axes of the nest. */
+static Core *split_to_axes(Axes *a, const Nest *nest, Core *array)
+{
+    if (array->kind == CORE_IF)
+        return make_if(a->ctx, array->cond.cond, split_to_axes(a, nest, array->cond.then), split_to_axes(a, nest, array->cond.otherwise), array->span);
+    while (array->type->elem->kind == TY_ARRAY)
+        array = joined(a, array);
+    for (int i = nest->n_axes - 1; i > 0; i--) {
+        Nat n = nat_const(a->ctx, 1);
+        for (int k = 0; k < i; k++)
+            n = nat_mul(a->ctx, n, nest->axes[k]->type->size);
+        array = split_by(a, array, n, nest->axes[i]->type->size);
+    }
+    return array;
+}
+
+/* Of `1 <= sizes`: the sizes; else NULL. */
+static Nat product_asked(const Core *cond)
+{
+    if (cond->kind != CORE_PRIM || cond->prim.id != P_le || cond->prim.args[0]->kind != CORE_SIZE || cond->prim.args[1]->kind != CORE_SIZE || !nat_is(cond->prim.args[0]->size, 1))
+        return NULL;
+    return cond->prim.args[1]->size;
+}
+
 /* An array over the axes that are left, by the axes of the nest. Where it has no elements, or nothing is folded, it is of these. */
 static Core *by_nest_axes(Axes *a, const Nest *nest, Core *array, Core *of)
 {
@@ -371,17 +395,11 @@ static Core *by_nest_axes(Axes *a, const Nest *nest, Core *array, Core *of)
         cond = array->cond.cond;
         array = array->cond.then;
     }
-    while (array->type->elem->kind == TY_ARRAY)
-        array = joined(a, array);
-    for (int i = nest->n_axes - 1; i > 0; i--) {
-        Nat n = nat_const(ctx, 1);
-        for (int k = 0; k < i; k++)
-            n = nat_mul(ctx, n, nest->axes[k]->type->size);
-        array = split_by(a, array, n, nest->axes[i]->type->size);
-    }
+    array = split_to_axes(a, nest, array);
     if (!nat_is(a->some, 1)) {
-        Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), a->some, array->span);
-        cond = cond ? make_both(ctx, cond, some) : some;
+        Nat asked = cond ? product_asked(cond) : NULL;
+        Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), asked ? with_factor(a, asked, a->some) : a->some, array->span);
+        cond = cond && !asked ? make_both(ctx, cond, some) : some;
     }
     for (int i = nest->n_axes - 1; i >= 0; i--)
         of = make_generate(ctx, nest->axes[i], of, array->span);
@@ -471,21 +489,19 @@ static Core *array_named(void *user, const CoreVar *var)
     return NULL;
 }
 
-Core *permuted_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int across, int *next_var, Core *(*permute)(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var))
+bool axes_of_elements(Axes *a, const Nest *nest) { return find_axes(a, nest, NULL); }
+
+Core *by_merged_axes(Axes *a, const Nest *nest, Core *(*term_of)(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var))
 {
-    Axes a = {.ctx = ctx, .entry = entry, .next_var = next_var, .element = nest->element, .named = true};
-        if (!find_axes(&a, nest, NULL) || a.n == nest->n_axes || a.n < 2)
-        return NULL;
-    if (across >= 0 && is_axis(&a, nest->axes[across]) && is_axis(&a, nest->axes[nest->n_axes - 1]))
-        return NULL;
+    Ctx *ctx = a->ctx;
     Nest merged = *nest;
-    merged.n_axes = a.n;
+    merged.n_axes = a->n;
     merged.axes = NEWN(ctx, CoreVar *, MOST_AXES);
-    for (int i = 0; i < a.n; i++)
-        merged.axes[i] = a.list[i].var;
-    merged.element = over_merged(&a, nest);
-    Core *permuted = merged.element ? permute(ctx, entry, &merged, next_var) : NULL;
-    TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = array_named, .user = &a};
-    permuted = permuted ? copy_term(&copy, permuted) : NULL;
-    return permuted ? by_nest_axes(&a, nest, permuted, make_zero(ctx, next_var, nest->element->type, nest->element->span)) : NULL;
+    for (int i = 0; i < a->n; i++)
+        merged.axes[i] = a->list[i].var;
+    merged.element = over_merged(a, nest);
+    Core *term = merged.element ? term_of(ctx, a->entry, &merged, a->next_var) : NULL;
+    TermCopy copy = {.ctx = ctx, .next_var = a->next_var, .by = array_named, .user = a};
+    term = term ? copy_term(&copy, term) : NULL;
+    return term ? by_nest_axes(a, nest, term, make_zero(ctx, a->next_var, nest->element->type, nest->element->span)) : NULL;
 }

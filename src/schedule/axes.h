@@ -40,5 +40,9 @@ typedef struct Axes {
 bool axes_of_fold(Axes *a, const Nest *nest);
 /* The read of all axes, in whose order the others go. NULL: there is none. */
 const MemoryRead *axes_widest(const Axes *a);
+/* The axes of elements, merged in the same way. False: a read is of another form. */
+bool axes_of_elements(Axes *a, const Nest *nest);
+/* The nest by the axes that are left, as `term_of` has an array over them. NULL: it has none. */
+Core *by_merged_axes(Axes *a, const Nest *nest, Core *(*term_of)(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var));
 
 #endif

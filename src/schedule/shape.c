@@ -46,10 +46,10 @@ typedef struct Neighbours {
     int along_fold, along_kept; /* reads whose neighbours lie along the one or the other */
 } Neighbours;
 
-static bool is_next(const Shape *s, Nat flat, Nat axis)
+bool is_next(Ctx *ctx, const CoreEntry *entry, Nat flat, Nat axis)
 {
-    Nat next = nat_subst(s->ctx, flat, axis, nat_add_k(s->ctx, axis, 1));
-    Nat step = nat_simplify(s->ctx, s->entry->known, nat_sub(s->ctx, next, flat));
+    Nat next = nat_subst(ctx, flat, axis, nat_add_k(ctx, axis, 1));
+    Nat step = nat_simplify(ctx, entry->known, nat_sub(ctx, next, flat));
     return nat_is(step, 1) || nat_is(step, -1);
 }
 
@@ -59,8 +59,8 @@ static void look_at_read(void *user, Core *read)
     Nat flat = flat_index(n->s->ctx, read);
     if (!nat_mentions(flat, n->fold))
         return;
-    n->along_fold += is_next(n->s, flat, n->fold);
-    n->along_kept += is_next(n->s, flat, n->kept);
+    n->along_fold += is_next(n->s->ctx, n->s->entry, flat, n->fold);
+    n->along_kept += is_next(n->s->ctx, n->s->entry, flat, n->kept);
 }
 
 /* ---- terms ---- */
@@ -172,10 +172,8 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
     return make_if(ctx, some, term, make_zero(ctx, next_var, term->type, span), span);
 }
 
-/* The element where one index counts through all of these axes. */
-static Core *flattened(const Shape *s, int n, CoreVar *const *axes, Core *element, CoreVar **flat)
+Core *flattened(Ctx *ctx, int n, CoreVar *const *axes, Core *element, CoreVar **flat, int *next_var)
 {
-    Ctx *ctx = s->ctx;
     if (n == 1) {
         *flat = axes[0];
         return element;
@@ -183,10 +181,10 @@ static Core *flattened(const Shape *s, int n, CoreVar *const *axes, Core *elemen
     Nat size = nat_const(ctx, 1);
     for (int i = 0; i < n; i++)
         size = nat_mul(ctx, size, axes[i]->type->size);
-    *flat = make_var(ctx, s->next_var, "p", type_idx(ctx, size), element->span);
+    *flat = make_var(ctx, next_var, "p", type_idx(ctx, size), element->span);
     Nat left = (*flat)->nat;
     for (int i = n - 1; i >= 0; i--) {
-        element = term_with_nat(ctx, s->next_var, element, axes[i]->nat, i ? nat_mod(ctx, left, axes[i]->type->size) : left);
+        element = term_with_nat(ctx, next_var, element, axes[i]->nat, i ? nat_mod(ctx, left, axes[i]->type->size) : left);
         left = i ? nat_div(ctx, left, axes[i]->type->size) : left;
     }
     return element;
@@ -198,7 +196,7 @@ static Core *joined_columns(const Shape *s, const Nest *nest, CoreVar *axis, Cor
     Ctx *ctx = s->ctx;
     int last = nest->n_axes - 1;
     CoreVar *flat;
-    element = flattened(s, last, nest->axes, element, &flat);
+    element = flattened(ctx, last, nest->axes, element, &flat, s->next_var);
     Core *matrices = array_over(s->ctx, flat, array_over(s->ctx, axis, array_over(s->ctx, nest->axes[last], element)));
     CoreVar *matrix = make_var(ctx, s->next_var, "matrix", matrices->type->elem, element->span);
     Core *columns = transposed(s->ctx, make_ref(ctx, matrix, element->span));
@@ -277,7 +275,7 @@ static Core *with_reads(const Shape *s, Core *term, const Core *a, Core *by_a, c
 /* The rows [axis][fold] of a read: of memory, or of its transposition. */
 static Core *operand_rows(const Shape *s, Core *read, CoreVar *axis, CoreVar *fold)
 {
-    if (is_next(s, flat_index(s->ctx, read), axis->nat))
+    if (is_next(s->ctx, s->entry, flat_index(s->ctx, read), axis->nat))
         return transposed(s->ctx, array_over(s->ctx, fold, array_over(s->ctx, axis, read)));
     return array_over(s->ctx, axis, array_over(s->ctx, fold, read));
 }
@@ -347,75 +345,6 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
     return make_map(s->ctx, row, make_map(s->ctx, x, body, make_ref(ctx, row, element->span)), across);
 }
 
-typedef struct Along {
-    const Shape *s;
-    const Nest *nest;
-    int *reads; /* by axis: those whose neighbours lie along it */
-} Along;
-
-static void count_along(void *user, Core *read)
-{
-    const Along *a = user;
-    Nat flat = flat_index(a->s->ctx, read);
-    for (int i = 0; i < a->nest->n_axes; i++)
-        a->reads[i] += nat_mentions(flat, a->nest->axes[i]->nat) && is_next(a->s, flat, a->nest->axes[i]->nat);
-}
-
-/* The axis along which an array is read whose elements are written along the last axis; -1: there is none. */
-static int axis_read_along(const Shape *s, const Nest *nest)
-{
-    Along along = {s, nest, NEWN(s->ctx, int, nest->n_axes)};
-    int last = nest->n_axes - 1, most = last;
-    each_read(nest->element, count_along, &along);
-    for (int i = 0; i < nest->n_axes; i++) {
-        if (along.reads[i] > along.reads[most])
-            most = i;
-        for (int k = 0; k < nest->n_axes; k++)
-            if (nat_mentions(nest->axes[k]->type->size, nest->axes[i]->nat))
-                return -1;
-    }
-    return most == last || along.reads[last] > 0 ? -1 : most;
-}
-
-/* The library has programs for elements over four axes: of more, the first ones are one. */
-static Core *over_four_axes(const Shape *s, const Nest *nest)
-{
-    enum { RANK = 4 };
-    int merged = nest->n_axes - RANK + 1;
-    if (merged < 2)
-        return NULL;
-    CoreVar *flat;
-    Core *term = flattened(s, merged, nest->axes, nest->element, &flat);
-    for (int i = nest->n_axes - 1; i >= merged; i--)
-        term = make_generate(s->ctx, nest->axes[i], term, term->span);
-    return rows_split(s->ctx, s->entry, merged, nest->axes, make_generate(s->ctx, flat, term, term->span), s->next_var);
-}
-
-/* Axes in another order: a transposition of each matrix of the last axis and the one that is read along, where this is the first axis
- * or the one before the last. */
-static Core *permutation(const Shape *s, const Nest *nest)
-{
-    Ctx *ctx = s->ctx;
-    int last = nest->n_axes - 1, across = axis_read_along(s, nest);
-    across = across == 0 || across == last - 1 ? across : -1;
-    Core *merged = permuted_by_axes(ctx, s->entry, nest, across, s->next_var, known_term);
-    if (merged || across < 0)
-        return merged ? merged : over_four_axes(s, nest);
-    CoreVar *flat;
-    Core *element = flattened(s, last - 1, nest->axes + (across == 0), nest->element, &flat);
-    Core *matrices = array_over(s->ctx, flat, array_over(s->ctx, nest->axes[last], array_over(s->ctx, nest->axes[across], element)));
-    CoreVar *matrix = make_var(ctx, s->next_var, "matrix", matrices->type->elem, element->span);
-    Core *each = make_map(s->ctx, matrix, transposed(s->ctx, make_ref(ctx, matrix, element->span)), matrices);
-    if (across > 0)
-        return rows_split(ctx, s->entry, last - 1, nest->axes, each, s->next_var);
-    Core *outside = transposed(s->ctx, each);
-    if (last == 2)
-        return outside;
-    Nat all = nat_mul(ctx, outside->type->size, outside->type->elem->size);
-    Core *rows = matrix_layout(s->ctx, P_join, type_array(ctx, all, outside->type->elem->elem), outside);
-    return rows_split(ctx, s->entry, last, nest->axes, rows, s->next_var);
-}
-
 static Core *plain_term(Ctx *ctx, const Nest *nest)
 {
     Core *term = nest->element;
@@ -430,7 +359,7 @@ Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 {
     const Shape s = {ctx, entry, next_var};
     if (nest->n_axes > 2 && nest->element->type->kind == TY_SCALAR && !is_fold(nest->element))
-        return permutation(&s, nest);
+        return permutation(ctx, entry, nest, next_var);
     if (nest->n_axes != 2)
         return NULL;
     return is_prim(nest->element, P_reduce) ? product(&s, nest->axes, nest->element)

@@ -54,6 +54,10 @@ Core *with_vectors(Ctx *ctx, int *next_var, Core *term, bool indices);
  * there are rows, unless that is known. */
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var);
 
+/* The element where one index counts through all of these axes. */
+Core *flattened(Ctx *ctx, int n, CoreVar *const *axes, Core *element, CoreVar **flat, int *next_var);
+/* Do neighbours along the axis lie beside each other, where an element is at this place of memory? */
+bool is_next(Ctx *ctx, const CoreEntry *entry, Nat flat, Nat axis);
 /* The place of the element in memory. */
 Nat flat_index(Ctx *ctx, const Core *read);
 /* generate(axis => element), or the array that this is. */
@@ -86,9 +90,9 @@ const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, c
 /* ---- axes.c ---- */
 /* Folds over several axes, of arrays in memory: with as few axes as lie apart there. NULL: they are not of this form. */
 Core *fold_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
-/* An array that is read by other axes, with as few as lie apart in memory: as `permute` has one over them. NULL: there are no fewer, or `across` and the last
- * axis, whose transposition it is, are not among those that are merged. */
-Core *permuted_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int across, int *next_var,
-                       Core *(*permute)(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var));
+
+/* ---- permute.c ---- */
+/* Elements over three axes or more, of which memory has another order. NULL: they are not of this form. */
+Core *permutation(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
 #endif

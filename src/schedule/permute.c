@@ -1,0 +1,223 @@
+/* Elements in another order of their axes. With as few axes as lie apart in memory, an array
+ *
+ *   generate(a, b, c, d => xs[d][b][a][c])
+ *
+ * is a transposition of matrices. The columns of a matrix are neighbours in memory: they go through the last axes there. The rows are neighbours in the result: they go
+ * through its last axes. The other axes say which matrix it is. Here a row has the index d of the result, and a column the indices b, a and c:
+ *
+ *   xs: d.(b.a.c)  ->  transposed: (b.a.c).d  ->  split: b.a.c.d  ->  its axes exchanged: a.b.c.d
+ *
+ * An axis that could belong to both belongs to the columns, unless the last axis of the result is short. */
+#include "ir/terms.h"
+#include "schedule/axes.h"
+#include "schedule/nests.h"
+#include "schedule/shape.h"
+
+enum { LONG_ENOUGH = 32 }; /* elements that lie beside each other: more are hardly faster */
+
+typedef struct Permute {
+    Ctx *ctx;
+    const CoreEntry *entry;
+    const Nest *nest;
+    int *next_var;
+    int memory[MOST_AXES], n_memory; /* the axes of what is read, as they lie there */
+} Permute;
+
+/* Which axes are rows and columns. The others come first. */
+typedef struct Groups {
+    int n_rows; /* the last ones of the result */
+    int n_columns; /* the last ones in memory */
+} Groups;
+
+typedef struct Along {
+    const Permute *p;
+    int reads[MOST_AXES]; /* by axis: those whose neighbours lie along it */
+} Along;
+
+static void count_along(void *user, Core *read)
+{
+    Along *a = user;
+    const Nest *nest = a->p->nest;
+    Nat flat = flat_index(a->p->ctx, read);
+    for (int i = 0; i < nest->n_axes; i++)
+        a->reads[i] += nat_mentions(flat, nest->axes[i]->nat) && is_next(a->p->ctx, a->p->entry, flat, nest->axes[i]->nat);
+}
+
+/* The axis along which an array is read whose elements are written along the last axis; -1: there is none. */
+static int axis_read_along(const Permute *p)
+{
+    const Nest *nest = p->nest;
+    Along along = {.p = p};
+    int last = nest->n_axes - 1, most = last;
+    each_read(nest->element, count_along, &along);
+    for (int i = 0; i < nest->n_axes; i++) {
+        if (along.reads[i] > along.reads[most])
+            most = i;
+        for (int k = 0; k < nest->n_axes; k++)
+            if (nat_mentions(nest->axes[k]->type->size, nest->axes[i]->nat))
+                return -1;
+    }
+    return most == last || along.reads[last] > 0 ? -1 : most;
+}
+
+/* The library has programs for elements over four axes: of more, the first ones are one. */
+static Core *over_four_axes(const Permute *p)
+{
+    enum { RANK = 4 };
+    const Nest *nest = p->nest;
+    int merged = nest->n_axes - RANK + 1;
+    if (merged < 2)
+        return NULL;
+    CoreVar *flat;
+    Core *term = flattened(p->ctx, merged, nest->axes, nest->element, &flat, p->next_var);
+    for (int i = nest->n_axes - 1; i >= merged; i--)
+        term = make_generate(p->ctx, nest->axes[i], term, term->span);
+    return rows_split(p->ctx, p->entry, merged, nest->axes, make_generate(p->ctx, flat, term, term->span), p->next_var);
+}
+
+/* The order in memory of a read along this axis; of the axis alone, where no read is of all axes. */
+static void find_memory(Permute *p, const Axes *a, int across)
+{
+    p->memory[0] = across;
+    p->n_memory = 1;
+    for (int r = 0; r < a->reads.n; r++) {
+        const MemoryRead *read = &a->reads.at[r];
+        if (read->n <= p->n_memory || read->order[read->n - 1] != across)
+            continue;
+        p->n_memory = read->n;
+        for (int k = 0; k < read->n; k++)
+            p->memory[k] = read->order[k];
+    }
+}
+
+/* As many columns as there are behind the rows. */
+static Groups with_rows(const Permute *p, int n_rows)
+{
+    Groups groups = {n_rows, 0};
+    for (int k = p->n_memory - 1; k >= 0 && p->memory[k] < p->nest->n_axes - n_rows; k--)
+        groups.n_columns++;
+    return groups;
+}
+
+static bool is_column(const Permute *p, Groups groups, int axis)
+{
+    for (int k = p->n_memory - groups.n_columns; k < p->n_memory; k++)
+        if (p->memory[k] == axis)
+            return true;
+    return false;
+}
+
+/* An array of arrays with the dimensions at this depth and at the next one exchanged. */
+static Core *exchanged(const Permute *p, int depth, Core *array)
+{
+    if (depth == 0)
+        return transposed(p->ctx, array);
+    CoreVar *row = make_var(p->ctx, p->next_var, "row", array->type->elem, array->span);
+    return make_map(p->ctx, row, exchanged(p, depth - 1, make_ref(p->ctx, row, array->span)), array);
+}
+
+static Core *joined(Ctx *ctx, Core *array)
+{
+    Nat n = nat_mul(ctx, array->type->size, array->type->elem->size);
+    return matrix_layout(ctx, P_join, type_array(ctx, n, array->type->elem->elem), array);
+}
+
+/* The array over the axes that go this way, all of them one after the other, by the axes of the result. */
+static Core *in_order(const Permute *p, int *axes, Core *all)
+{
+    Ctx *ctx = p->ctx;
+    int n = p->nest->n_axes;
+    for (int i = n - 1; i > 0; i--) {
+        Nat rows = nat_const(ctx, 1), size = p->nest->axes[axes[i]]->type->size;
+        for (int k = 0; k < i; k++)
+            rows = nat_mul(ctx, rows, p->nest->axes[axes[k]]->type->size);
+        Nat nats[2] = {nat_mul(ctx, rows, size), size};
+        Type type = type_array(ctx, rows, type_array(ctx, size, all->type->elem));
+        all = make_prim(ctx, P_split, type, 2, nats, 1, &all, all->span);
+    }
+    for (int to = 0; to < n; to++) {
+        int at = to;
+        while (axes[at] != to)
+            at++;
+        for (; at > to; at--) {
+            all = exchanged(p, at - 1, all);
+            axes[at] = axes[at - 1];
+            axes[at - 1] = to;
+        }
+    }
+    return all;
+}
+
+static Core *transposed_by(const Permute *p, Groups groups)
+{
+    Ctx *ctx = p->ctx;
+    const Nest *nest = p->nest;
+    int order[MOST_AXES], n = 0, before = nest->n_axes - groups.n_rows - groups.n_columns;
+    for (int i = 0; i < nest->n_axes - groups.n_rows; i++)
+        if (!is_column(p, groups, i))
+            order[n++] = i;
+    for (int k = p->n_memory - groups.n_columns; k < p->n_memory; k++)
+        order[n++] = p->memory[k];
+    for (int i = nest->n_axes - groups.n_rows; i < nest->n_axes; i++)
+        order[n++] = i;
+    CoreVar *axes[MOST_AXES], *which, *column, *row;
+    for (int i = 0; i < n; i++)
+        axes[i] = nest->axes[order[i]];
+    Core *element = flattened(ctx, groups.n_rows, axes + before + groups.n_columns, nest->element, &row, p->next_var);
+    element = flattened(ctx, groups.n_columns, axes + before, element, &column, p->next_var);
+    if (before > 0)
+        element = flattened(ctx, before, axes, element, &which, p->next_var);
+    Core *matrix = array_over(ctx, row, array_over(ctx, column, element)), *all;
+    if (before == 0) {
+        all = transposed(ctx, matrix);
+    } else {
+        Core *matrices = array_over(ctx, which, matrix);
+        CoreVar *each = make_var(ctx, p->next_var, "matrix", matrices->type->elem, element->span);
+        all = joined(ctx, make_map(ctx, each, transposed(ctx, make_ref(ctx, each, element->span)), matrices));
+    }
+    return in_order(p, order, joined(ctx, all));
+}
+
+static Core *transpositions(const Permute *p)
+{
+    Ctx *ctx = p->ctx;
+    const Nest *nest = p->nest;
+    int across = p->memory[p->n_memory - 1], last = nest->n_axes - 1;
+    Groups few = with_rows(p, 1), many = with_rows(p, last - across);
+    Core *term = transposed_by(p, few);
+    if (few.n_columns != many.n_columns) {
+        Core *is_long = make_compare(ctx, P_le, nat_const(ctx, LONG_ENOUGH), nest->axes[last]->type->size, term->span);
+        term = make_if(ctx, is_long, term, transposed_by(p, many), term->span);
+    } else if (last != across + 1) {
+        term = transposed_by(p, many);
+    }
+    Nat sizes = nat_const(ctx, 1);
+    for (int i = 0; i < nest->n_axes; i++)
+        if (!nat_le(ctx, p->entry->known, nat_const(ctx, 1), nest->axes[i]->type->size))
+            sizes = nat_mul(ctx, sizes, nest->axes[i]->type->size);
+    if (nat_is(sizes, 1))
+        return term;
+    Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), sizes, term->span);
+    return make_if(ctx, some, term, make_zero(ctx, p->next_var, term->type, term->span), term->span);
+}
+
+Core *permutation(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    Permute p = {.ctx = ctx, .entry = entry, .nest = nest, .next_var = next_var};
+    Axes a = {.ctx = ctx, .entry = entry, .next_var = next_var, .element = nest->element, .named = true};
+    bool found = axes_of_elements(&a, nest);
+    Core *merged = found && a.n != nest->n_axes && a.n >= 2 ? by_merged_axes(&a, nest, known_term) : NULL;
+    if (merged)
+        return merged;
+    if (nest->n_axes > MOST_AXES)
+        return NULL;
+    int across = axis_read_along(&p);
+    if (across < 0)
+        return over_four_axes(&p);
+    for (int i = 0; i < nest->n_axes; i++)
+        found = found && a.list[i].var == nest->axes[i];
+    if (!found)
+        a.reads.n = 0;
+    find_memory(&p, &a, across);
+    return transpositions(&p);
+}
