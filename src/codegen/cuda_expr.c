@@ -84,8 +84,10 @@ void cuda_nat(Cuda *c, Nat nat, CPrec prec)
     bool wide = !c->kernel || c->kernel->wide, cast = c->kernel && wide && outgrows_int(c, nat);
     bool narrow = !wide || (c->kernel && !cast && !nat_is_wide(c, nat)); /* int holds each part of it */
     NatNumbers numbers = narrow ? NAT_INT : NAT_LONG_LONG;
-    cuda_nat_helpers(c, cast ? nat_print_c(c->ctx, c->out, nat, c->facts, numbers, as_index, c, min_prec)
-                             : nat_print_plain_c(c->ctx, c->out, nat, c->facts, numbers, c_names_of, c->names, min_prec, c->header ? c->header->lower : NULL));
+    if (c->header)
+        cuda_nat_helpers(c, nat_print_plain_c(c->ctx, c->out, nat, c->facts, numbers, c_names_of, c->names, min_prec, c->header->lower));
+    else
+        cuda_nat_helpers(c, nat_print_named_c(c->ctx, c->out, nat, c->facts, numbers, cast ? as_index : c_names_of, cast ? (void *)c : c->names, min_prec, c->divisors));
 }
 
 const char *cuda_slot_name(Cuda *c, const ImpVar *var, Nat slot)

@@ -72,6 +72,7 @@ typedef struct Cuda {
     CudaIndex index;         /* the type of sizes and of what is computed from them */
     VEC(Nat) wide;           /* nat variables of this type, where it may be long long */
     VEC(Nat) longs;          /* nat variables of type long long, whatever the type of sizes is */
+    const NatNamed *divisors; /* of the kernel */
     const HeaderPrefix *header; /* of host functions for a header, in C99; NULL: for a .cu file */
 } Cuda;
 
@@ -102,6 +103,11 @@ void cuda_pieces_init(Ctx *ctx, CudaPieces *pieces, int n);
 /* Kernel k of the text is a form of this one, which c has printed last, with c->helpers. In order. */
 void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const Cuda *c,
                      const ImpKernel *kernel);
+
+/* ---- cuda_divisors.c --------------------------------------------------------------------------------------------------- */
+
+/* Declares what the kernel divides by often. False: nothing. */
+bool cuda_put_divisors(Cuda *c);
 
 /* ---- cuda_expr.c ------------------------------------------------------------------------------------------------------- */
 

@@ -438,8 +438,8 @@ static void print_body(Cuda *c)
 {
     put(c, "{\n");
     c->depth = 1;
-    bool shared = put_shared(c), ids = cuda_put_ids(c);
-    if ((shared || ids) && cuda_any_shown(&c->kernel->body))
+    bool shared = put_shared(c), ids = cuda_put_ids(c), divisors = cuda_put_divisors(c);
+    if ((shared || ids || divisors) && cuda_any_shown(&c->kernel->body))
         put(c, "\n");
     cuda_block(c, &c->kernel->body);
     put(c, "}\n");

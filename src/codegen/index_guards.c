@@ -272,12 +272,12 @@ static int64_t multiple_of(Bounds *b, Nat factor, Nat of)
     return part && nat_divides(b->ctx, b->here, of->b, factor) ? of->b->value : 0;
 }
 
-/* Takes what the divisor is a product of out of the factors: `taken` are so many times the divisor. 0: not all of it is among them. */
+/* Takes the sizes that the divisor is a product of out of the factors: `taken` are so many times these. 0: not all of them are among the factors. */
 static int64_t take_factors(Bounds *b, const NatTerm *t, int quotient, Nat divisor, bool *taken)
 {
     const NatTerm one = {.coef = 1, .n_factors = 1, .factors = &divisor}, *d = divisor->kind == NAT_SUM ? &divisor->terms[0] : &one;
     int64_t times = 1, more = 0;
-    if (divisor->kind == NAT_SUM && (divisor->n_terms != 1 || d->coef != 1))
+    if (divisor->kind == NAT_SUM && (divisor->n_terms != 1 || d->coef < 1))
         return 0;
     memset(taken, 0, sizeof *taken * (size_t)t->n_factors);
     for (int k = 0; k < d->n_factors; k++) {
@@ -292,7 +292,7 @@ static int64_t take_factors(Bounds *b, const NatTerm *t, int quotient, Nat divis
     return times;
 }
 
-/* c * d * (a / d) <= c * a, for sizes in d, too. NULL: it is no such product. */
+/* c * d * (a / (64 * d)) <= c * (a / 64), for sizes in d, too. NULL: it is no such product. */
 static Nat bound_quotient(Bounds *b, const NatTerm *t)
 {
     Ctx *ctx = b->ctx;
@@ -305,7 +305,8 @@ static Nat bound_quotient(Bounds *b, const NatTerm *t)
         if (!times)
             continue;
         bound(b, f);
-        Nat product = nat_mul_k(ctx, bound(b, f->a), times * (t->coef < 0 ? -t->coef : t->coef));
+        Nat whole = nat_const(ctx, f->b->kind == NAT_SUM ? f->b->terms[0].coef : 1);
+        Nat product = nat_mul_k(ctx, nat_div(ctx, nat_mul_k(ctx, bound(b, f->a), times), whole), t->coef < 0 ? -t->coef : t->coef);
         for (int k = 0; k < t->n_factors; k++)
             if (k != q && !taken[k])
                 product = nat_mul(ctx, product, bound(b, t->factors[k]));
@@ -343,6 +344,50 @@ static void divides_by(Bounds *b, Nat divisor)
         vec_push(b->ctx, &b->guards->at_least_one, divisor);
 }
 
+/* Does the term have all factors of the other one? If so, the term without them. */
+static Nat term_over(Ctx *ctx, const NatTerm *t, const NatTerm *divisor)
+{
+    Nat left = nat_const(ctx, t->coef);
+    int k = 0, found = 0;
+    for (; k < t->n_factors; k++) {
+        int times = 0, wanted = 0, before = 0; /* of this factor */
+        for (int i = 0; i < divisor->n_factors; i++)
+            wanted += divisor->factors[i] == t->factors[k];
+        for (int i = 0; i < t->n_factors; i++) {
+            times += t->factors[i] == t->factors[k];
+            before += i < k && t->factors[i] == t->factors[k];
+        }
+        if (before < wanted && wanted <= times)
+            found++;
+        else
+            left = nat_mul(ctx, left, t->factors[k]);
+    }
+    return found == divisor->n_factors ? left : NULL;
+}
+
+/* At least a / divisor, where that is natural and a is at most `up`: the divisor is cancelled in the terms that have it. */
+static Nat bound_of_quotient(Ctx *ctx, Nat up, Nat divisor)
+{
+    if (nat_is_const(divisor))
+        return nat_div(ctx, up, divisor);
+    if (divisor->kind != NAT_VAR && (divisor->kind != NAT_SUM || divisor->n_terms != 1 || divisor->terms[0].coef < 1))
+        return up;
+    const NatTerm one = {.coef = 1, .n_factors = 1, .factors = &divisor}, *d = divisor->kind == NAT_SUM ? &divisor->terms[0] : &one;
+    Nat sum = nat_const(ctx, 0);
+    up = nat_div(ctx, up, nat_const(ctx, d->coef));
+    if (up->kind != NAT_SUM)
+        return up;
+    for (int i = 0; i < up->n_terms; i++) {
+        const NatTerm *t = &up->terms[i];
+        Nat over = term_over(ctx, t, d), whole = nat_const(ctx, t->coef);
+        for (int k = 0; k < t->n_factors; k++)
+            whole = nat_mul(ctx, whole, t->factors[k]);
+        if (over || t->coef > 0)
+            sum = nat_add(ctx, sum, over ? over : whole);
+    }
+    return sum;
+}
+
 /* At least |nat|, over the sizes; guards what is computed on the way. */
 static Nat bound(Bounds *b, Nat nat)
 {
@@ -360,7 +405,7 @@ static Nat bound(Bounds *b, Nat nat)
         Nat a = bound(b, nat->a);
         bound(b, nat->b);
         divides_by(b, nat->b);
-        return nat_is_const(nat->b) && not_negative(b, nat->a) ? nat_div(ctx, a, nat->b) : a;
+        return not_negative(b, nat->a) ? bound_of_quotient(ctx, a, nat->b) : a;
     }
     case NAT_MOD: {
         Nat divisor = bound(b, nat->b);

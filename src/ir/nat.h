@@ -157,5 +157,12 @@ int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers 
 /* The same for C without templates: min is called PREFIXnat_min_, and of doubles PREFIXnat_min_double_. Without a prefix, as above. */
 int nat_print_plain_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var), void *user,
                       int min_prec, const char *prefix);
+/* As nat_print_c, where some of what is divided by has names: `i / by_m`. The list ends with one without a name; NULL: none has. */
+typedef struct NatNamed {
+    Nat nat;
+    const char *name;
+} NatNamed;
+int nat_print_named_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var), void *user,
+                      int min_prec, const NatNamed *divisors);
 
 #endif

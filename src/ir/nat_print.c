@@ -109,6 +109,7 @@ typedef struct Printer {
     const char *(*name_of)(void *user, Nat var);
     void *user;
     const char *prefix; /* of the helpers, for a C that has no templates; NULL: none */
+    const NatNamed *divisors;
     int helpers;
 } Printer;
 
@@ -385,6 +386,14 @@ static void put_shift(Printer *p, Nat a, Nat k, Prec prec)
     close_paren(p, prec > PREC_ANY);
 }
 
+static const char *name_of_divisor(const Printer *p, Nat nat)
+{
+    const NatNamed *d = p->divisors;
+    while (d && d->name && d->nat != nat)
+        d++;
+    return d ? d->name : NULL;
+}
+
 static void print_div(Printer *p, Nat a, Prec prec)
 {
     bool div = a->kind == NAT_DIV;
@@ -398,7 +407,13 @@ static void print_div(Printer *p, Nat a, Prec prec)
             put_as_double(p, a);
             return;
         }
-        if (natural) {
+        const char *name = natural ? name_of_divisor(p, a->b) : NULL;
+        if (name) {
+            open_paren(p, prec >= PREC_FACTOR);
+            print(p, a->a, a->a->kind == NAT_DIV || a->a->kind == NAT_MOD ? PREC_FACTOR : PREC_PRODUCT);
+            sb_printf(p->out, " %s %s", div ? "/" : "%", name);
+            close_paren(p, prec >= PREC_FACTOR);
+        } else if (natural) {
             put_binary(p, a->a, div ? "/" : "%", a->b, prec);
         } else {
             p->helpers |= div ? NAT_C_FLOOR_DIV : NAT_C_FLOOR_MOD;
@@ -512,6 +527,14 @@ int nat_print_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers 
                 void *user, int min_prec)
 {
     return nat_print_plain_c(ctx, out, a, facts, numbers, name_of, user, min_prec, NULL);
+}
+
+int nat_print_named_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var),
+                      void *user, int min_prec, const NatNamed *divisors)
+{
+    Printer p = {.ctx = ctx, .out = out, .c = true, .numbers = numbers, .facts = facts, .name_of = name_of, .user = user, .divisors = divisors};
+    print(&p, a, min_prec <= 0 ? PREC_ANY : min_prec == 1 ? PREC_PRODUCT : PREC_FACTOR);
+    return p.helpers;
 }
 
 int nat_print_plain_c(Ctx *ctx, StrBuf *out, Nat a, const NatFacts *facts, NatNumbers numbers, const char *(*name_of)(void *user, Nat var),

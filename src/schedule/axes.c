@@ -362,11 +362,37 @@ static Core *folded_in_form(const Axes *a, const MemoryRead *all, const Core *fo
     return NULL;
 }
 
+/* Are the dimensions of the array the axes that are left, and these axes of the nest that were merged? */
+static bool is_over_merged(const Axes *a, const Nest *nest, Type type)
+{
+    int kept = 0;
+    for (int i = 0; i < a->n; i++) {
+        if (a->list[i].folded)
+            continue;
+        if (type->kind != TY_ARRAY || !same(a, type->size, size_of(a, i)))
+            return false;
+        for (int k = a->list[i].first; k < a->list[i].first + a->list[i].n; k++)
+            if (kept == nest->n_axes || a->parts[k].var != nest->axes[kept++])
+                return false;
+        type = type->elem;
+    }
+    return kept == nest->n_axes && type->kind != TY_ARRAY;
+}
+
 /* An array over the axes that are left, or one of two by sizes, by the axes of the nest. */
 static Core *split_to_axes(Axes *a, const Nest *nest, Core *array)
 {
     if (array->kind == CORE_IF)
         return make_if(a->ctx, array->cond.cond, split_to_axes(a, nest, array->cond.then), split_to_axes(a, nest, array->cond.otherwise), array->span);
+    if (is_over_merged(a, nest, array->type)) {
+        for (int i = a->n - 1; i >= 0; i--)
+            if (!a->list[i].folded)
+                array = split_within(a->ctx, a->next_var, array, i, a->list[i].n, nest->axes + a->list[i].first);
+        for (int i = 1; i < nest->n_axes; i++)
+            if (!nat_le(a->ctx, a->entry->known, nat_const(a->ctx, 1), nest->axes[i]->type->size))
+                a->some = with_factor(a, a->some, nest->axes[i]->type->size);
+        return array;
+    }
     while (array->type->elem->kind == TY_ARRAY)
         array = joined(a, array);
     for (int i = nest->n_axes - 1; i > 0; i--) {

@@ -116,26 +116,10 @@ static Core *exchanged(const Permute *p, int depth, Core *array)
     return make_map(p->ctx, row, exchanged(p, depth - 1, make_ref(p->ctx, row, array->span)), array);
 }
 
-static Core *joined(Ctx *ctx, Core *array)
-{
-    Nat n = nat_mul(ctx, array->type->size, array->type->elem->size);
-    return matrix_layout(ctx, P_join, type_array(ctx, n, array->type->elem->elem), array);
-}
-
-/* The array over the axes that go this way, all of them one after the other, by the axes of the result. */
+/* The array over axes that go this way, by the axes of the result. */
 static Core *in_order(const Permute *p, int *axes, Core *all)
 {
-    Ctx *ctx = p->ctx;
-    int n = p->nest->n_axes;
-    for (int i = n - 1; i > 0; i--) {
-        Nat rows = nat_const(ctx, 1), size = p->nest->axes[axes[i]]->type->size;
-        for (int k = 0; k < i; k++)
-            rows = nat_mul(ctx, rows, p->nest->axes[axes[k]]->type->size);
-        Nat nats[2] = {nat_mul(ctx, rows, size), size};
-        Type type = type_array(ctx, rows, type_array(ctx, size, all->type->elem));
-        all = make_prim(ctx, P_split, type, 2, nats, 1, &all, all->span);
-    }
-    for (int to = 0; to < n; to++) {
+    for (int to = 0; to < p->nest->n_axes; to++) {
         int at = to;
         while (axes[at] != to)
             at++;
@@ -167,15 +151,18 @@ static Core *transposed_by(const Permute *p, Groups groups)
     element = flattened(ctx, groups.n_columns, axes + before, element, &column, p->next_var);
     if (before > 0)
         element = flattened(ctx, before, axes, element, &which, p->next_var);
-    Core *matrix = array_over(ctx, row, array_over(ctx, column, element)), *all;
-    if (before == 0) {
-        all = transposed(ctx, matrix);
-    } else {
-        Core *matrices = array_over(ctx, which, matrix);
+    Core *all = array_over(ctx, row, array_over(ctx, column, element));
+    if (before > 0) {
+        Core *matrices = array_over(ctx, which, all);
         CoreVar *each = make_var(ctx, p->next_var, "matrix", matrices->type->elem, element->span);
-        all = joined(ctx, make_map(ctx, each, transposed(ctx, make_ref(ctx, each, element->span)), matrices));
+        all = make_map(ctx, each, transposed(ctx, make_ref(ctx, each, element->span)), matrices);
+    } else {
+        all = transposed(ctx, all);
     }
-    return in_order(p, order, joined(ctx, all));
+    int depth = before > 0;
+    all = split_within(ctx, p->next_var, all, depth + 1, groups.n_rows, axes + before + groups.n_columns);
+    all = split_within(ctx, p->next_var, all, depth, groups.n_columns, axes + before);
+    return in_order(p, order, split_within(ctx, p->next_var, all, 0, before, axes));
 }
 
 static Core *transpositions(const Permute *p)

@@ -143,6 +143,25 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
     return make_map(s->ctx, row, fold_of(s->ctx, fold, make_ref(s->ctx, row, fold->span)), rows);
 }
 
+Core *split_within(Ctx *ctx, int *next_var, Core *array, int depth, int n, CoreVar *const *axes)
+{
+    if (n < 2)
+        return array;
+    if (depth > 0) {
+        CoreVar *row = make_var(ctx, next_var, "row", array->type->elem, array->span);
+        return make_map(ctx, row, split_within(ctx, next_var, make_ref(ctx, row, array->span), depth - 1, n, axes), array);
+    }
+    for (int i = n - 1; i > 0; i--) {
+        Nat rows = nat_const(ctx, 1), size = axes[i]->type->size;
+        for (int k = 0; k < i; k++)
+            rows = nat_mul(ctx, rows, axes[k]->type->size);
+        Nat nats[2] = {nat_mul(ctx, rows, size), size};
+        Type type = type_array(ctx, rows, type_array(ctx, size, array->type->elem));
+        array = make_prim(ctx, P_split, type, 2, nats, 1, &array, array->span);
+    }
+    return array;
+}
+
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var)
 {
     Core *term = rows;

@@ -54,6 +54,8 @@ Core *with_vectors(Ctx *ctx, int *next_var, Core *term, bool indices);
  * there are rows, unless that is known. */
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var);
 
+/* The array of arrays, where the dimension at this depth is split into these axes. */
+Core *split_within(Ctx *ctx, int *next_var, Core *array, int depth, int n, CoreVar *const *axes);
 /* The element where one index counts through all of these axes. */
 Core *flattened(Ctx *ctx, int n, CoreVar *const *axes, Core *element, CoreVar **flat, int *next_var);
 /* Do neighbours along the axis lie beside each other, where an element is at this place of memory? */
