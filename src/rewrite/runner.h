@@ -128,6 +128,7 @@ Core *on_results(Runner *r, Strategy s, const Here *here);
 /* What is here, where there is one stage in it. */
 Core *one_stage(Runner *r, Span span, const Here *here);
 Core *is_light(Runner *r, Span span, const Here *here);
+Core *is_moved(Runner *r, Span span, const Here *here);
 /* What is here, where that says who computes it. */
 Core *is_computed(Runner *r, Span span, const Here *here);
 /* What is here, where s does not apply. */

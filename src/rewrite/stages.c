@@ -111,6 +111,13 @@ Core *is_light(Runner *r, Span span, const Here *here)
     return takes_few(here->term, &left) ? here->term : strategy_fail(r, span, "light", here, "an element takes more than a few functions of scalars");
 }
 
+Core *is_moved(Runner *r, Span span, const Here *here)
+{
+    int left = 0;
+    bool moved = here->term->kind != CORE_VAR && takes_few(here->term, &left);
+    return moved ? here->term : strategy_fail(r, span, "moved", here, "it is an array in memory, or functions of scalars compute its elements");
+}
+
 static bool says_who(const Core *term)
 {
     PrimLevel level = term->kind == CORE_PRIM ? prim_rows[term->prim.id].level : LEVEL_VIEW;

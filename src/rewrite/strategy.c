@@ -613,6 +613,8 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return one_stage(r, call->span, here);
     case S_light:
         return is_light(r, call->span, here);
+    case S_moved:
+        return is_moved(r, call->span, here);
     case S_bounded:
         return bounded(r, a, here, call->span);
     case S_computed:

@@ -3,6 +3,31 @@
 // To launch: jacobi_launch below, on a stream.
 
 #ifndef RISE_HELPERS
+// n / by and n % by for numbers n >= 0 with one divisor, by a product:
+// the quotient of the product is exact, or 1 too small.
+template <typename T> struct Divisor;
+template <> struct Divisor<int> {
+    int d;
+    unsigned inverse;
+    __device__ explicit Divisor(int d) : d(d), inverse(~0u / (unsigned)(d > 0 ? d : 1)) {}
+    __device__ int part(int n) const { return (int)__umulhi((unsigned)n, inverse); }
+};
+template <> struct Divisor<long long> {
+    long long d;
+    unsigned long long inverse;
+    __device__ explicit Divisor(long long d) : d(d),
+        inverse(~0ull / (unsigned long long)(d > 0 ? d : 1)) {}
+    __device__ long long part(long long n) const
+        { return (long long)__umul64hi((unsigned long long)n, inverse); }
+};
+template <typename N, typename T>
+static __device__ __forceinline__ T operator/(N n, Divisor<T> by)
+{
+    const T q = by.part(n);
+    return q + (n - q * by.d >= by.d ? 1 : 0);
+}
+template <typename N, typename T>
+static __device__ __forceinline__ T operator%(N n, Divisor<T> by) { return n - n / by * by.d; }
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
@@ -45,6 +70,7 @@ jacobi_case1_body(const float *__restrict__ xs, float *__restrict__ result_1, In
 {
     __shared__ float state[4096];
     const int thread = threadIdx.x;
+    const Divisor<Index> by_m(m);
 
     // jacobi.rise:2: mapThreads
     full_or_not(m*n == 4096, [&](bool full) {
@@ -62,8 +88,8 @@ jacobi_case1_body(const float *__restrict__ xs, float *__restrict__ result_1, In
             for (int k = 0; k < 4; k++) {
                 const int index = k*1024 + thread - 1;
                 next[k] = full || index + 1 < m*n
-                    ? ((k*1024 + thread) / m > 0 && (k*1024 + thread) / m + 1 < n
-                    && (k*1024 + thread) % m > 0 && (full || (k*1024 + thread) % m + 1 < m)
+                    ? ((k*1024 + thread) / by_m > 0 && (k*1024 + thread) / by_m + 1 < n
+                    && (k*1024 + thread) % by_m > 0 && (full || (k*1024 + thread) % by_m + 1 < m)
                     ? __fmul_rn(0.25f, state[k*1024 + thread - m] + state[k*1024 + m + thread]
                     + state[index] + state[index + 2]) : state[index + 1]) : 0.0f;
             }
@@ -102,12 +128,12 @@ static __device__ __forceinline__ void
 jacobi_case2_finish_body(float *__restrict__ result, const float *__restrict__ result_1, Index n,
                          Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:19
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:20
     const Index end = (m / 4)*n;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         const float4 v = load4<true>(result_1 + i*4);
 
-        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:6
+        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:7
         store4<aligned>(result + i*4, v);
     }
 }
@@ -141,7 +167,7 @@ static __device__ __forceinline__ void
 jacobi_case3_finish_body(float *__restrict__ result, const float *__restrict__ result_1, Index n,
                          Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:11
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:12
     const Index end = (m*n + 3) / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float4 v;
@@ -156,7 +182,7 @@ jacobi_case3_finish_body(float *__restrict__ result, const float *__restrict__ r
                 0.0f);
         }
 
-        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:6
+        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:7
         if (index + 3 < m*n) {
             store4<aligned>(result + index, v);
         } else {
@@ -197,7 +223,7 @@ static __device__ __forceinline__ void
 jacobi_case4_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
                   Index m)
 {
-    // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:19
+    // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:20
     const Index size = m / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < size*n; i += gridDim.x*256) {
         float4 v;
@@ -239,7 +265,7 @@ jacobi_case4_body(const float *__restrict__ result_1, float *__restrict__ result
             ? __fmul_rn(0.25f, v.w + v_1.w + result_1[index_1 + 3] + result_1[index_1 + 5])
             : result_1[index_1 + 4];
 
-        // jacobi.rise:6: mapSeqUnroll of lib/std/vectors.rise:6
+        // jacobi.rise:6: mapSeqUnroll of lib/std/vectors.rise:7
         store4<true>(result_next + index_1 + 1, make_float4(v_4, v_5, v_6, v_7));
     }
 }
@@ -264,15 +290,17 @@ static __device__ __forceinline__ void
 jacobi_case5_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
                   Index m)
 {
-    // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:11
+    const Divisor<Index> by_m(m);
+
+    // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:12
     const Index end = (m*n + 3) / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float2 v;
         float2 v_1;
-        const Index index = (i*4 + 1) / m;
-        const Index index_1 = (i*4 + 1) % m;
-        const Index index_2 = (i*4 + 2) / m + 1;
-        const Index index_3 = (i*4 + 2) % m;
+        const Index index = (i*4 + 1) / by_m;
+        const Index index_1 = (i*4 + 1) % by_m;
+        const Index index_2 = (i*4 + 2) / by_m + 1;
+        const Index index_3 = (i*4 + 2) % by_m;
         if (index > 0 && index_1 > 0 && index_1 + 1 < m && index_2 < n && index_3 > 0
             && index_3 + 1 < m) {
             v = load2<true>(result_1 + i*4);
@@ -281,7 +309,7 @@ jacobi_case5_body(const float *__restrict__ result_1, float *__restrict__ result
             const Index index_4 = i*4 + 1;
             const bool inside = index_4 < m*n && index > 0 && index + 1 < n && index_1 > 0
                 && index_1 + 1 < m;
-            const bool inside_1 = index_4 + 1 < m*n && (i*4 + 2) / m > 0 && index_2 < n
+            const bool inside_1 = index_4 + 1 < m*n && (i*4 + 2) / by_m > 0 && index_2 < n
                 && index_3 > 0 && index_3 + 1 < m;
             v = make_float2(inside ? result_1[index_4 - 1] : 0.0f,
                 inside_1 ? result_1[index_4] : 0.0f);
@@ -289,7 +317,8 @@ jacobi_case5_body(const float *__restrict__ result_1, float *__restrict__ result
                 inside_1 ? result_1[index_4 + 2] : 0.0f);
         }
         const Index index_4 = i*4 - 1;
-        const float v_2 = i*4 / m > 0 && i*4 / m + 1 < n && i*4 % m > 0 && i*4 % m + 1 < m
+        const float v_2 = i*4 / by_m > 0 && i*4 / by_m + 1 < n && i*4 % by_m > 0
+            && i*4 % by_m + 1 < m
             ? __fmul_rn(0.25f, result_1[i*4 - m] + result_1[i*4 + m] + result_1[index_4]
             + result_1[index_4 + 2]) : result_1[index_4 + 1];
         const float v_3 = index_4 + 2 < m*n
@@ -297,16 +326,16 @@ jacobi_case5_body(const float *__restrict__ result_1, float *__restrict__ result
             ? __fmul_rn(0.25f, result_1[i*4 - m + 1] + result_1[i*4 + m + 1] + v.x + v_1.x)
             : result_1[index_4 + 2]) : 0.0f;
         const float v_4 = index_4 + 3 < m*n
-            ? ((i*4 + 2) / m > 0 && index_2 < n && index_3 > 0 && index_3 + 1 < m
+            ? ((i*4 + 2) / by_m > 0 && index_2 < n && index_3 > 0 && index_3 + 1 < m
             ? __fmul_rn(0.25f, result_1[i*4 - m + 2] + result_1[i*4 + m + 2] + v.y + v_1.y)
             : result_1[index_4 + 3]) : 0.0f;
         const float v_5 = index_4 + 4 < m*n
-            ? ((i*4 + 3) / m > 0 && (i*4 + 3) / m + 1 < n && (i*4 + 3) % m > 0
-            && (i*4 + 3) % m + 1 < m
+            ? ((i*4 + 3) / by_m > 0 && (i*4 + 3) / by_m + 1 < n && (i*4 + 3) % by_m > 0
+            && (i*4 + 3) % by_m + 1 < m
             ? __fmul_rn(0.25f, result_1[i*4 - m + 3] + result_1[i*4 + m + 3] + result_1[index_4 + 3]
             + result_1[index_4 + 5]) : result_1[index_4 + 4]) : 0.0f;
 
-        // jacobi.rise:6: mapSeqUnroll of lib/std/vectors.rise:6
+        // jacobi.rise:6: mapSeqUnroll of lib/std/vectors.rise:7
         if (index_4 + 4 < m*n) {
             store4<true>(result_next + index_4 + 1, make_float4(v_2, v_3, v_4, v_5));
         } else {
@@ -336,12 +365,12 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 jacobi_case6_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:19
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:20
     const Index end = (m / 4)*n;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         const float4 v = load4<aligned>(xs + i*4);
 
-        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:6
+        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:7
         store4<true>(result_1 + i*4, v);
     }
 }
@@ -375,7 +404,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 jacobi_case7_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:11
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:12
     const Index end = (m*n + 3) / 4;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float4 v;
@@ -390,7 +419,7 @@ jacobi_case7_body(const float *__restrict__ xs, float *__restrict__ result_1, In
                 0.0f);
         }
 
-        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:6
+        // jacobi.rise:2: mapSeqUnroll of lib/std/vectors.rise:7
         if (index + 3 < m*n) {
             store4<true>(result_1 + index, v);
         } else {
