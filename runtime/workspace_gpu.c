@@ -19,6 +19,12 @@ void workspace_begin(RiseCall *call)
         call->temps[i] = (CallTemp){.bytes = -1};
 }
 
+static void need_bytes(CallTemp *temp, int64_t bytes)
+{
+    if (bytes > temp->bytes)
+        temp->bytes = bytes;
+}
+
 int workspace_add(RiseCall *call, const CallStep *step, rise_error *error)
 {
     int status = RISE_OK;
@@ -27,12 +33,14 @@ int workspace_add(RiseCall *call, const CallStep *step, rise_error *error)
         int64_t cells, bytes;
         if (b->temp < 0)
             continue;
-        CallTemp *temp = &call->temps[b->temp];
         status = launch_number(call, step, b->cells, &cells, error);
         if (status == RISE_OK && (cells < 0 || !mul_fits(cells, b->cell_bytes, &bytes)))
             return too_large(call, error);
-        if (status == RISE_OK && bytes > temp->bytes)
-            temp->bytes = bytes;
+        if (status != RISE_OK)
+            continue;
+        need_bytes(&call->temps[b->temp], bytes);
+        if (b->swap >= 0) /* after an odd number of turns it is this one, which no other launch may have */
+            need_bytes(&call->temps[b->swap], bytes);
     }
     return status;
 }

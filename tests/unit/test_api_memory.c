@@ -15,6 +15,16 @@ static const char LAST[] =
 static const char SCALE[] =
     "entry scale {n: nat} (xs: n.i32): n.i32 = xs |> mapGlobal(fun x => x * 3)\n";
 
+/* One block computes the states, where an odd number of launches would leave them; `sums` is stored before that and read afterwards. */
+static const char TURNS[] =
+    "entry turns {n: nat} (xs: 31.n.i32) (cs: (n + 3).i32): (29.(n + 3).f32, 31.i32)\n"
+    "  where n % 2 == 0 =\n"
+    "  let sums = xs |> map(scan((+), 0)) in\n"
+    "  (sums |> drop(2) |> map(fun row =>\n"
+    "     cs |> reduceSeq(fun state c => zip(state, state |> reverse) |> map(fun (a, b) => a + b + c), cs)\n"
+    "        |> map(fun x => cast(f32)(x))),\n"
+    "   sums |> map(fun row => let top = row |> reduce(max, lowest) in row |> map(fun x => x - top) |> reduceSeq((-), 1)))\n";
+
 /* Addresses that nothing reads. */
 static void *const FAR = (void *)0x100000000;
 static void *const FARTHER = (void *)0x4000000000000;
@@ -58,6 +68,47 @@ static Fixture start_far(const char *text, int64_t n)
     GOOD(rise_call_input(f.call, "xs", RISE_I32, 1, &n, FAR, RISE_DEVICE, &err));
     GOOD(rise_call_output(f.call, "result", RISE_I32, FARTHER, (size_t)1 << 40, RISE_DEVICE, &err));
     return f;
+}
+
+static int states; /* parameters that change places with each turn */
+
+/* Every array of the workspace has bytes of its own, where the launch looks for it. */
+static void look_at_places(const FakeLaunch *l)
+{
+    for (int i = 0; i < watched->n_steps; i++) {
+        const Variant *v = watched->steps[i].variant;
+        for (int b = 0; b < v->n_buffers && strcmp(v->name, l->name) == 0; b++) {
+            const PlanBuffer *buf = &v->buffers[b];
+            CUdeviceptr at;
+            if (buf->temp < 0)
+                continue;
+            memcpy(&at, l->params[b], sizeof at);
+            const CallTemp *temp = &watched->temps[buf->temp], *swap = buf->swap < 0 ? temp : &watched->temps[buf->swap];
+            CHECK(at == temp->memory || at == swap->memory);
+            temp = at == temp->memory ? temp : swap;
+            CHECK(temp->bytes >= 0 && fake_gpu_owns(at, (size_t)temp->bytes));
+            states += buf->swap >= 0;
+        }
+    }
+}
+
+static void test_turns(void)
+{
+    for (int64_t n = 2; n <= 138; n += 34) {
+        const int64_t xs[2] = {31, n}, cs = n + 3;
+        fake_gpu_start();
+        fake_gpu.kernel = look_at_places;
+        states = 0;
+        Fixture f = api_start(RISE_GPU, NULL, TURNS);
+        watched = call_of(f.call, NULL);
+        GOOD(rise_call_input(f.call, "xs", RISE_I32, 2, xs, FAR, RISE_DEVICE, &err));
+        GOOD(rise_call_input(f.call, "cs", RISE_I32, 1, &cs, FAR, RISE_DEVICE, &err));
+        GOOD(rise_call_output(f.call, "result.1", RISE_F32, FARTHER, (size_t)1 << 40, RISE_DEVICE, &err));
+        GOOD(rise_call_output(f.call, "result.2", RISE_I32, (char *)FARTHER + ((size_t)1 << 41), (size_t)1 << 40, RISE_DEVICE, &err));
+        GOOD(rise_call_launch(f.call, NULL, &err));
+        CHECK(states == 2); /* who computes the states, and who reads them */
+        api_end(&f);
+    }
 }
 
 /* Asked of shapes, then of a launch that allocates what was said. */
@@ -342,6 +393,7 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     test_query();
+    test_turns();
     test_lent();
     test_growing(true);
     test_growing(false);
