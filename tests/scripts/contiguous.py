@@ -99,7 +99,7 @@ OF_THREADS = re.compile(r"\b(?:threadIdx\.x|thread|warp|lane) [/%] \d+\b")
 # The part of a long row that is a block's, and whose row: once for a block.
 OF_BLOCKS = re.compile(r"\bblockZ? [/%] size(?:_\d+)?\b")
 # A size by a constant, and how many parts there are of some size.
-OF_SIZES = re.compile(r"\b[nmkl] / \d+\b|/ \(size(?:_\d+)?(?:\*\w+)+\)|floor_mod\(\(+[^,]*size[^,]*, \d+\)")
+OF_SIZES = re.compile(r"\b[nmkl] / \d+\b|/ \(size(?:_\d+)?(?:\*\w+)+\)|floor_mod\(\(+[^,]*size[^,]*, \d+\)|\(size(?:_\d+)? \+ \d+\) / \d+")
 # The place of a thread's own fold among all.
 OF_FOLDS = re.compile(r"\bi [/%] (?:[nmkl]\b|\([nmkl*]+\))|\) / [nmkl]\b")
 KNOWN = {"const", "int", "long", "Index", "if", "else", "numSM", "nat_min", "nat_max", *NAMES}
@@ -113,6 +113,7 @@ def divisions(text, rows=False, folds=False):
         sizes = set(KNOWN)
         for line in kernel.splitlines()[2:]:
             line = re.sub(r"//.*", "", line)
+            line = re.sub(r"\bby_\w+", "n", line)  # the divisor of a size, or of a product of sizes
             for of in (OF_THREADS, OF_BLOCKS, OF_SIZES, *(folds * [OF_FOLDS])):
                 line = of.sub("", line)
             named = NAMED.match(line)
