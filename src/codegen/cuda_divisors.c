@@ -39,19 +39,24 @@ static bool is_same(const Find *f, Nat var)
     return is_size(f->c, var);
 }
 
-/* Is this true of all variables? */
-static bool all_vars(const Find *f, Nat nat, bool (*is)(const Find *f, Nat var))
+typedef struct Vars {
+    const Find *f;
+    bool sizes, same; /* so far, all variables are */
+} Vars;
+
+static void look_at_var(void *user, Nat var)
 {
-    if (nat->kind == NAT_VAR)
-        return is(f, nat);
-    bool all = (!nat->a || all_vars(f, nat->a, is)) && (!nat->b || all_vars(f, nat->b, is));
-    for (int i = 0; i < nat->n_terms && all; i++)
-        for (int k = 0; k < nat->terms[i].n_factors && all; k++)
-            all = all_vars(f, nat->terms[i].factors[k], is);
-    return all;
+    Vars *v = user;
+    v->sizes &= is_size(v->f->c, var);
+    v->same &= is_same(v->f, var);
 }
 
-static bool is_size_of(const Find *f, Nat var) { return is_size(f->c, var); }
+static Vars vars_of(const Find *f, Nat nat)
+{
+    Vars v = {f, true, true};
+    nat_each_var(f->c->ctx, nat, look_at_var, &v);
+    return v;
+}
 
 static void note_division(Find *f, Nat nat)
 {
@@ -71,7 +76,7 @@ static void note_nat(void *user, Nat nat)
 {
     Find *f = user;
     bool divides = nat->kind == NAT_DIV || nat->kind == NAT_MOD;
-    if (divides && nat->b->has_vars && nat->b->kind != NAT_POW && all_vars(f, nat->b, is_size_of) && !all_vars(f, nat->a, is_same))
+    if (divides && nat->b->has_vars && nat->b->kind != NAT_POW && vars_of(f, nat->b).sizes && !vars_of(f, nat->a).same)
         note_division(f, nat);
     if (nat->a)
         note_nat(f, nat->a);
@@ -101,7 +106,7 @@ static void note_block(Find *f, const ImpBlock *block)
         }
         if (s->kind != IS_FOR)
             continue;
-        bool inside = f->inside, whole = all_vars(f, s->loop.lo, is_same);
+        bool inside = f->inside, whole = vars_of(f, s->loop.lo).same;
         if (whole && !nat_is_const(s->loop.lo))
             vec_push(f->c->ctx, &f->same, s->loop.var);
         f->inside = inside || nat_is_const(s->loop.lo);
@@ -129,7 +134,6 @@ bool cuda_put_divisors(Cuda *c)
     note_block(&f, &c->kernel->body);
     NatNamed *named = NEWN(c->ctx, NatNamed, f.found.n + 1);
     int n = 0;
-    c->divisors = NULL;
     for (int i = 0; i < f.found.n; i++) {
         Nat divisor = f.found.at[i].divisor;
         if (f.found.at[i].times < OFTEN)

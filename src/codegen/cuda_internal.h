@@ -72,7 +72,7 @@ typedef struct Cuda {
     CudaIndex index;         /* the type of sizes and of what is computed from them */
     VEC(Nat) wide;           /* nat variables of this type, where it may be long long */
     VEC(Nat) longs;          /* nat variables of type long long, whatever the type of sizes is */
-    const NatNamed *divisors; /* of the kernel */
+    const NatNamed *divisors; /* of the kernel whose body is printed; NULL: none */
     const HeaderPrefix *header; /* of host functions for a header, in C99; NULL: for a .cu file */
 } Cuda;
 

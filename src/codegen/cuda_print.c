@@ -442,6 +442,7 @@ static void print_body(Cuda *c)
     if ((shared || ids || divisors) && cuda_any_shown(&c->kernel->body))
         put(c, "\n");
     cuda_block(c, &c->kernel->body);
+    c->divisors = NULL; /* the names are of this kernel alone */
     put(c, "}\n");
 }
 

@@ -171,12 +171,10 @@ static Core *transpositions(const Permute *p)
     const Nest *nest = p->nest;
     int across = p->memory[p->n_memory - 1], last = nest->n_axes - 1;
     Groups few = with_rows(p, 1), many = with_rows(p, last - across);
-    Core *term = transposed_by(p, few);
+    Core *term = transposed_by(p, many);
     if (few.n_columns != many.n_columns) {
         Core *is_long = make_compare(ctx, P_le, nat_const(ctx, LONG_ENOUGH), nest->axes[last]->type->size, term->span);
-        term = make_if(ctx, is_long, term, transposed_by(p, many), term->span);
-    } else if (last != across + 1) {
-        term = transposed_by(p, many);
+        term = make_if(ctx, is_long, transposed_by(p, few), term, term->span);
     }
     Nat sizes = nat_const(ctx, 1);
     for (int i = 0; i < nest->n_axes; i++)
@@ -197,7 +195,7 @@ Core *permutation(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_
     if (merged)
         return merged;
     if (nest->n_axes > MOST_AXES)
-        return NULL;
+        return over_four_axes(&p);
     int across = axis_read_along(&p);
     if (across < 0)
         return over_four_axes(&p);
