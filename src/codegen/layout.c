@@ -16,15 +16,38 @@ enum { BANK_BYTES = 4, ALL_BANKS_BYTES = 32 * BANK_BYTES };
 
 /* ---- layouts ------------------------------------------------------------------------------------------------------------- */
 
-static Nat product(Lowering *lw, Type t, int64_t pad)
+typedef struct Sizes {
+    const CoreEntry *entry;
+    bool others;
+} Sizes;
+
+static void find_other(void *user, Nat var)
+{
+    Sizes *s = user;
+    for (int i = 0; i < s->entry->n_sizes; i++)
+        if (s->entry->sizes[i] == var)
+            return;
+    s->others = true;
+}
+
+bool only_sizes(Lowering *lw, Nat nat)
+{
+    Sizes s = {lw->entry, false};
+    nat_each_var(lw->ctx, nat, find_other, &s);
+    return !s.others;
+}
+
+static Nat product(Lowering *lw, Type t, Nat pad)
 {
     Nat n = nat_const(lw->ctx, 1);
-    for (; t->kind == TY_ARRAY; t = t->elem)
-        n = nat_mul(lw->ctx, n, nat_add_k(lw->ctx, lower_nat(lw, t->size), t->elem->kind == TY_ARRAY ? 0 : pad));
+    for (; t->kind == TY_ARRAY; t = t->elem) {
+        Nat cells = lower_nat(lw, t->size);
+        n = nat_mul(lw->ctx, n, pad && t->elem->kind != TY_ARRAY ? nat_add(lw->ctx, cells, pad) : cells);
+    }
     return nat_mul_k(lw->ctx, n, type_width(t));
 }
 
-Nat layout_cells(Lowering *lw, Type t, const BufLayout *layout) { return product(lw, t, layout ? layout->pad : 0); }
+Nat layout_cells(Lowering *lw, Type t, const BufLayout *layout) { return product(lw, t, layout ? layout->pad : NULL); }
 
 Nat layout_rows(Lowering *lw, Type t)
 {
@@ -57,7 +80,7 @@ const BufLayout *layout_of(Lowering *lw, const PrimOptions *options, Type t, Sca
         return NULL;
     BufLayout *layout = NEW(lw->ctx, BufLayout);
     if (options->pad)
-        layout->pad = lower_nat(lw, options->pad)->value;
+        layout->pad = lower_nat(lw, options->pad);
     layout->period = 1;
     int64_t width = options->swizzle ? row_length(lw, t)->value : 0;
     while (t->kind == TY_ARRAY)
@@ -95,9 +118,9 @@ bool layout_check(Lowering *lw, const Core *e)
     } else if (o->pad && o->swizzle) {
         d = lower_error(lw, E0430, e->span, "pad and swizzle at once: either alone parts the columns' banks");
         diag_help(ctx, d, "leave one out: `toShared[swizzle]` takes no memory, `toShared[pad = 1]` no arithmetic");
-    } else if (o->pad && !nat_is_const(lower_nat(lw, o->pad))) {
-        d = lower_error(lw, E0430, e->span, "pad = %s is no constant", nat_text(ctx, o->pad));
-        diag_help(ctx, d, "give a number or a tunable (a nat parameter with a default)");
+    } else if (o->pad && !only_sizes(lw, lower_nat(lw, o->pad))) {
+        d = lower_error(lw, E0430, e->span, "pad = %s is not known when the kernel is launched", nat_text(ctx, o->pad));
+        diag_help(ctx, d, "compute it from numbers, tunables (nat parameters with a default) and the entry's sizes");
     } else if (o->swizzle && !nat_is_const(row_length(lw, e->type))) {
         d = lower_error(lw, E0430, e->span, "swizzle needs rows of constant length, and these have %s elements", nat_text(ctx, row_length(lw, e->type)));
         diag_help(ctx, d, "split into rows of constant length first, or use `toShared[pad = 1]`");

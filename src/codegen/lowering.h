@@ -56,7 +56,7 @@ typedef struct RegDim {
 
 /* How the rows (innermost dimension) of a buffer lie: see Note [Shared layouts] in layout.c. */
 typedef struct BufLayout {
-    int64_t pad;          /* cells after each row */
+    Nat pad;              /* cells after each row; NULL: none */
     int64_t period, step; /* row r is rotated by r / period * step cells; step 0: not at all */
 } BufLayout;
 
@@ -276,6 +276,7 @@ bool is_seq_map(PrimId id);
 /* ---- layout.c: toShared[pad, swizzle, inPlace] --------------------------------------------------------------------------- */
 
 /* Cells of a value of type t in a buffer with this layout; its rows. */
+bool only_sizes(Lowering *lw, Nat nat); /* no loop variables: known at the launch */
 Nat layout_cells(Lowering *lw, Type t, const BufLayout *layout);
 Nat layout_rows(Lowering *lw, Type t);
 /* The layout that the options ask for, of a buffer for arrays of type t; NULL: plain. */

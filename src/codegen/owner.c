@@ -53,27 +53,6 @@ typedef struct Term { /* coefficient * variable */
     Nat coef, var;
 } Term;
 
-typedef struct Sizes {
-    const CoreEntry *entry;
-    bool others;
-} Sizes;
-
-static void find_other(void *user, Nat var)
-{
-    Sizes *s = user;
-    for (int i = 0; i < s->entry->n_sizes; i++)
-        if (s->entry->sizes[i] == var)
-            return;
-    s->others = true;
-}
-
-static bool only_sizes(Lowering *lw, Nat nat)
-{
-    Sizes s = {lw->entry, false};
-    nat_each_var(lw->ctx, nat, find_other, &s);
-    return !s.others;
-}
-
 /* The index as a sum of coefficient * variable, the coefficients over the sizes alone; -1 when it is no such sum. */
 static int split_terms(Lowering *lw, Nat index, Term terms[MAX_TERMS])
 {
