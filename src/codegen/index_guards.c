@@ -366,15 +366,16 @@ static Nat term_over(Ctx *ctx, const NatTerm *t, const NatTerm *divisor)
 }
 
 /* At least a / divisor, where that is natural and a is at most `up`: the divisor is cancelled in the terms that have it. */
-static Nat bound_of_quotient(Ctx *ctx, Nat up, Nat divisor)
+static Nat bound_of_quotient(Bounds *b, Nat up, Nat divisor)
 {
+    Ctx *ctx = b->ctx;
     if (nat_is_const(divisor))
         return nat_div(ctx, up, divisor);
     if (divisor->kind != NAT_VAR && (divisor->kind != NAT_SUM || divisor->n_terms != 1 || divisor->terms[0].coef < 1))
         return up;
     const NatTerm one = {.coef = 1, .n_factors = 1, .factors = &divisor}, *d = divisor->kind == NAT_SUM ? &divisor->terms[0] : &one;
     Nat sum = nat_const(ctx, 0);
-    up = nat_div(ctx, up, nat_const(ctx, d->coef));
+    up = without_tiles(b, nat_div(ctx, without_tiles(b, up), nat_const(ctx, d->coef)));
     if (up->kind != NAT_SUM)
         return up;
     for (int i = 0; i < up->n_terms; i++) {
@@ -405,7 +406,7 @@ static Nat bound(Bounds *b, Nat nat)
         Nat a = bound(b, nat->a);
         bound(b, nat->b);
         divides_by(b, nat->b);
-        return not_negative(b, nat->a) ? bound_of_quotient(ctx, a, nat->b) : a;
+        return not_negative(b, nat->a) ? bound_of_quotient(b, a, nat->b) : a;
     }
     case NAT_MOD: {
         Nat divisor = bound(b, nat->b);
