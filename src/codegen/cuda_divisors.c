@@ -17,7 +17,7 @@ typedef struct Find {
     VEC(Nat) same; /* variables that are the same in a block: of its loops */
     VEC(Nat) seen; /* quotients and remainders */
     VEC(Found) found;
-    bool inside; /* of a loop that one thread goes through */
+    bool inside; /* of a loop that may have several turns for a thread */
 } Find;
 
 static bool is_size(const Cuda *c, Nat var)
@@ -42,6 +42,7 @@ static bool is_same(const Find *f, Nat var)
 typedef struct Vars {
     const Find *f;
     bool sizes, same; /* so far, all variables are */
+    bool block;       /* one of them is the position of a block */
 } Vars;
 
 static void look_at_var(void *user, Nat var)
@@ -49,11 +50,13 @@ static void look_at_var(void *user, Nat var)
     Vars *v = user;
     v->sizes &= is_size(v->f->c, var);
     v->same &= is_same(v->f, var);
+    for (int a = 0; a < 3; a++)
+        v->block |= v->f->c->kernel->block[a] == var;
 }
 
 static Vars vars_of(const Find *f, Nat nat)
 {
-    Vars v = {f, true, true};
+    Vars v = {f, true, true, false};
     nat_each_var(f->c->ctx, nat, look_at_var, &v);
     return v;
 }
@@ -106,10 +109,11 @@ static void note_block(Find *f, const ImpBlock *block)
         }
         if (s->kind != IS_FOR)
             continue;
-        bool inside = f->inside, whole = vars_of(f, s->loop.lo).same;
-        if (whole && !nat_is_const(s->loop.lo))
+        bool inside = f->inside;
+        Vars first = vars_of(f, s->loop.lo);
+        if (first.same && !nat_is_const(s->loop.lo))
             vec_push(f->c->ctx, &f->same, s->loop.var);
-        f->inside = inside || nat_is_const(s->loop.lo);
+        f->inside = inside || !first.block;
         note_block(f, &s->loop.body);
         f->inside = inside;
     }
