@@ -243,26 +243,6 @@ static Nat bound_up(Bounds *b, Nat nat)
     return up;
 }
 
-/* c * d * i for a loop with i < a / d: at most c * (a - d), whatever d is. NULL: it is no such product. */
-static Nat bound_strided(Bounds *b, const NatTerm *t)
-{
-    Ctx *ctx = b->ctx;
-    for (int j = 0; j < t->n_factors; j++)
-        for (int v = b->vars.n - 1; v >= 0; v--) {
-            Nat end = b->ends.at[v];
-            if (b->vars.at[v] != t->factors[j] || end->kind != NAT_DIV)
-                continue;
-            Nat stride = nat_const(ctx, t->coef < 0 ? -t->coef : t->coef), d = end->b;
-            for (int k = 0; k < t->n_factors; k++)
-                stride = k == j ? stride : nat_mul(ctx, stride, t->factors[k]);
-            int64_t whole = stride->kind == NAT_SUM ? stride->terms[0].coef : 1, part = d->kind == NAT_SUM ? d->terms[0].coef : 1;
-            int64_t times = part > 0 && whole % part == 0 && nat_mul_k(ctx, d, whole / part) == stride ? whole / part : nat_le(ctx, b->facts, stride, d) ? 1 : 0;
-            if (!nat_is_const(d) && times)
-                return nat_mul_k(ctx, bound_up(b, nat_sub(ctx, end->a, d)), times);
-        }
-    return NULL;
-}
-
 /* Is the factor this one, or a whole multiple of it? n is 4 * (n / 4) where 4 divides it. 0: it is none. */
 static int64_t multiple_of(Bounds *b, Nat factor, Nat of)
 {
@@ -290,6 +270,32 @@ static int64_t take_factors(Bounds *b, const NatTerm *t, int quotient, Nat divis
         times *= more;
     }
     return times;
+}
+
+/* c * d * i for a loop with i < a / d: at most c * (a - d), whatever d is. NULL: it is no such product. */
+static Nat bound_strided(Bounds *b, const NatTerm *t)
+{
+    Ctx *ctx = b->ctx;
+    bool *taken = NEWN(ctx, bool, t->n_factors + 1);
+    int64_t coef = t->coef < 0 ? -t->coef : t->coef;
+    for (int j = 0; j < t->n_factors; j++)
+        for (int v = b->vars.n - 1; v >= 0; v--) {
+            Nat end = b->ends.at[v];
+            if (b->vars.at[v] != t->factors[j] || end->kind != NAT_DIV || nat_is_const(end->b))
+                continue;
+            int64_t part = end->b->kind == NAT_SUM ? end->b->terms[0].coef : 1, times = coef % part == 0 ? take_factors(b, t, j, end->b, taken) : 0;
+            Nat stride = nat_const(ctx, coef);
+            for (int k = 0; k < t->n_factors; k++)
+                stride = k == j ? stride : nat_mul(ctx, stride, t->factors[k]);
+            if (!times && !nat_le(ctx, b->facts, stride, end->b))
+                continue;
+            Nat most = nat_mul_k(ctx, bound_up(b, nat_sub(ctx, end->a, end->b)), times ? times * (coef / part) : 1);
+            for (int k = 0; k < t->n_factors && times; k++)
+                if (k != j && !taken[k])
+                    most = nat_mul(ctx, most, bound(b, t->factors[k]));
+            return most;
+        }
+    return NULL;
 }
 
 /* c * d * (a / (64 * d)) <= c * (a / 64), for sizes in d, too. NULL: it is no such product. */
@@ -371,13 +377,16 @@ static Nat bound_of_quotient(Bounds *b, Nat up, Nat divisor)
     Ctx *ctx = b->ctx;
     if (nat_is_const(divisor))
         return nat_div(ctx, up, divisor);
+    NatRange range = nat_range(ctx, b->facts, divisor);
+    Nat by_least = range.has_lo && range.lo > 1 ? without_tiles(b, nat_div(ctx, without_tiles(b, up), nat_const(ctx, range.lo))) : up;
     if (divisor->kind != NAT_VAR && (divisor->kind != NAT_SUM || divisor->n_terms != 1 || divisor->terms[0].coef < 1))
-        return up;
+        return by_least;
     const NatTerm one = {.coef = 1, .n_factors = 1, .factors = &divisor}, *d = divisor->kind == NAT_SUM ? &divisor->terms[0] : &one;
     Nat sum = nat_const(ctx, 0);
     up = without_tiles(b, nat_div(ctx, without_tiles(b, up), nat_const(ctx, d->coef)));
     if (up->kind != NAT_SUM)
-        return up;
+        return by_least;
+    bool cancelled = false;
     for (int i = 0; i < up->n_terms; i++) {
         const NatTerm *t = &up->terms[i];
         Nat over = term_over(ctx, t, d), whole = nat_const(ctx, t->coef);
@@ -385,8 +394,9 @@ static Nat bound_of_quotient(Bounds *b, Nat up, Nat divisor)
             whole = nat_mul(ctx, whole, t->factors[k]);
         if (over || t->coef > 0)
             sum = nat_add(ctx, sum, over ? over : whole);
+        cancelled |= over != NULL;
     }
-    return sum;
+    return cancelled ? sum : by_least;
 }
 
 /* At least |nat|, over the sizes; guards what is computed on the way. */
@@ -406,7 +416,12 @@ static Nat bound(Bounds *b, Nat nat)
         Nat a = bound(b, nat->a);
         bound(b, nat->b);
         divides_by(b, nat->b);
-        return not_negative(b, nat->a) ? bound_of_quotient(b, a, nat->b) : a;
+        if (!not_negative(b, nat->a))
+            return a;
+        Nat rest = nat_sub(ctx, nat->a, nat->b); /* (d + n - 1) / d is at most 1 + n / d */
+        if (!nat_is_const(nat->b) && nat_nodes(rest) < nat_nodes(nat->a))
+            return nat_add_k(ctx, bound_of_quotient(b, bound_up(b, rest), nat->b), 1);
+        return bound_of_quotient(b, a, nat->b);
     }
     case NAT_MOD: {
         Nat divisor = bound(b, nat->b);
