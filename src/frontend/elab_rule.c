@@ -1,4 +1,5 @@
 /* Rules at the place of use: see rule.h. The right side is evaluated as the body of a definition is, with functions and data that are core already. */
+#include "ir/absorb.h"
 #include "frontend/elab_internal.h"
 #include "frontend/rule.h"
 #include "ir/choice.h"
@@ -432,7 +433,7 @@ static bool law_holds(Using *u, RuleCondition law, const Ast *cond)
 {
     if (cond->call.n != condition_rows[law].n)
         return refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[law].name, condition_rows[law].takes));
-    bool found = law == RULE_orders || law == RULE_neighbours || law == RULE_registers; /* it was, when the parameters were bound */
+    bool found = law == RULE_orders || law == RULE_absorbs || law == RULE_neighbours || law == RULE_across || law == RULE_registers; /* it was, when the parameters were bound */
     if (found)
         return true;
     return law == RULE_sameAs ? is_same_as(u, cond) : law == RULE_scalars ? is_of_scalars(u, cond) : operator_has(u, law, cond);
@@ -474,11 +475,40 @@ static bool find_order(Using *u, const Ast *cond)
     return true;
 }
 
-static bool find_orders(Using *u)
+static Core *literal(Elab *e, ScalarValue value, Span span)
 {
-    for (int i = 0; i < u->rule->n_where; i++)
-        if (condition_of(u, u->rule->where[i]) == RULE_orders && (!law_holds(u, RULE_orders, u->rule->where[i]) || !find_order(u, u->rule->where[i])))
-            return false;
+    Core *lit = core_new(e, CORE_LIT, span, type_scalar(e->ctx, value.type));
+    lit->lit = value;
+    return core_done(e, lit);
+}
+
+/* absorbs(f, unit, a, b): f((a, b)) is the unit. */
+static bool find_absorbing(Using *u, const Ast *cond)
+{
+    int k[4];
+    for (int i = 0; i < 4; i++)
+        k[i] = param_named(u, cond->call.items[i]);
+    const Core *f = k[0] < 0 ? NULL : u->use->bound[k[0]].core, *unit = k[1] < 0 ? NULL : u->use->bound[k[1]].core;
+    ScalarValue pads[2];
+    if (!f || !unit || k[2] < 0 || k[3] < 0)
+        return refuse(u, ctx_printf(u->e->ctx, "`absorbs` takes %s", condition_rows[RULE_absorbs].takes));
+    if (!core_absorbing(u->e->ctx, f, unit, pads))
+        return refuse(u, ctx_printf(u->e->ctx, "no padding is known of which `%s` makes the unit", u->rule->params[k[0]].name));
+    for (int i = 0; i < 2; i++)
+        u->use->bound[k[i + 2]].core = literal(u->e, pads[i], f->span);
+    return true;
+}
+
+/* What conditions say of functions and values that the left side does not name. */
+static bool find_values(Using *u)
+{
+    for (int i = 0; i < u->rule->n_where; i++) {
+        const Ast *cond = u->rule->where[i];
+        RuleCondition law = condition_of(u, cond);
+        if ((law != RULE_orders && law != RULE_absorbs) || (law_holds(u, law, cond) && (law == RULE_orders ? find_order : find_absorbing)(u, cond)))
+            continue;
+        return false;
+    }
     return true;
 }
 
@@ -491,13 +521,13 @@ static int registers_of(Type type)
 }
 
 /* Conditions that set a parameter, unless the strategy gives it. neighbours(xs, w): w neighbours of xs take 16 bytes of the widest array that is
- * read for them. registers(x, c): x takes c registers. */
+ * read for them. across(xs, x): x is 1 where the last two dimensions are exchanged. registers(x, c): x takes c registers. */
 static bool find_numbers(Using *u)
 {
     for (int i = 0; i < u->rule->n_where; i++) {
         const Ast *cond = u->rule->where[i];
         RuleCondition law = condition_of(u, cond);
-        if (law != RULE_neighbours && law != RULE_registers)
+        if (law != RULE_neighbours && law != RULE_across && law != RULE_registers)
             continue;
         if (!law_holds(u, law, cond))
             return false;
@@ -508,7 +538,7 @@ static bool find_numbers(Using *u)
         if (law == RULE_registers && contains_array(value->type))
             return refuse(u, ctx_printf(u->e->ctx, "`%s` is no scalar or tuple of scalars", u->rule->params[x].name));
         if (!u->holes[at].filled) {
-            u->holes[at].nat = nat_const(u->e->ctx, law == RULE_neighbours ? core_neighbours(u->e->ctx, value) : registers_of(value->type));
+            u->holes[at].nat = nat_const(u->e->ctx, law == RULE_neighbours ? core_neighbours(u->e->ctx, value) : law == RULE_across ? core_is_across(value) : registers_of(value->type));
             u->holes[at].filled = true;
         }
     }
@@ -591,7 +621,7 @@ Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why)
     e->users = use->users;
     Using u = {.e = e, .use = use, .rule = use->rule, .env = scope_of(program, use->home)->root, .why = why};
     open_holes(&u);
-    if (!find_orders(&u) || !match_parameters(&u) || !match_sizes(&u))
+    if (!find_values(&u) || !match_parameters(&u) || !match_sizes(&u))
         return NULL;
     match_argument(&u);
     if (!find_numbers(&u) || !all_known(&u))

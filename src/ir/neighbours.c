@@ -101,3 +101,13 @@ int core_neighbours(Ctx *ctx, const Core *array)
         add_cells(&w, array->type);
     return w.bytes ? ACCESS_BYTES / w.bytes : 1;
 }
+
+bool core_is_across(const Core *array)
+{
+    if (array->kind != CORE_PRIM)
+        return false;
+    bool each = array->prim.id == P_map || array->prim.id == P_generate;
+    if (each && array->prim.args[0]->kind == CORE_LAMBDA && array->type->elem->kind == TY_ARRAY)
+        return core_is_across(array->prim.args[0]->lambda.body);
+    return array->prim.id == P_transpose && array->type->elem->elem->kind != TY_ARRAY;
+}

@@ -6,5 +6,7 @@
 
 /* So many elements of the array, one after the other, take 16 bytes of the widest of the arrays that they are read from. At least 1. */
 int core_neighbours(Ctx *ctx, const Core *array);
+/* Is it, in the last two dimensions, the transposition of an array? */
+bool core_is_across(const Core *array);
 
 #endif

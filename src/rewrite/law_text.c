@@ -335,7 +335,7 @@ static const Ast *condition_on(const Item *rule, RuleCondition kind, int arg, co
 }
 
 /* A condition finds what it is. */
-static bool is_found(const Item *rule, const Param *p) { return condition_on(rule, RULE_orders, 2, p) || condition_on(rule, RULE_orders, 3, p); }
+static bool is_found(const Item *rule, const Param *p) { return condition_on(rule, RULE_orders, 2, p) || condition_on(rule, RULE_orders, 3, p) || condition_on(rule, RULE_absorbs, 2, p) || condition_on(rule, RULE_absorbs, 3, p); }
 
 static bool takes_operator(const Item *rule, const Param *p) { return is_operator(p->kind) && !is_found(rule, p); }
 
@@ -391,6 +391,10 @@ static const char *function_text(LawText *t, const Param *p)
         return with_casts(t, text_of(t->ctx, same->call.items[1]));
     if (is_operator(p->kind) && operators[t->shape->op].name)
         return operators[t->shape->op].name;
+    if (condition_on(t->rule, RULE_absorbs, 0, p)) {
+        const char *result = with_types(t, text_of(t->ctx, p->kind->bin.rhs));
+        return ctx_printf(t->ctx, "fun (p: %s) => cast(%s)(p.1) * cast(%s)(p.2)", with_types(t, text_of(t->ctx, p->kind->bin.lhs)), result, result);
+    }
     const char *types[8];
     StrBuf sb;
     sb_init(&sb, t->ctx);
