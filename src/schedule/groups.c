@@ -1,5 +1,6 @@
 /* Which arrays are computed together: those of a row, or of nothing, with the one that reads them. */
 #include "ir/result_place.h"
+#include "schedule/product.h"
 #include "schedule/shape.h"
 
 typedef struct Reader {
@@ -212,12 +213,43 @@ static Core *mapped_scan(Groups *g, int last, int *next_var)
     return program;
 }
 
+static bool same_axes(const Nest *a, const Nest *b)
+{
+    bool same = a->n_axes == b->n_axes;
+    for (int i = 0; same && i < a->n_axes; i++)
+        same = a->axes[i]->type == b->axes[i]->type;
+    return same;
+}
+
+/* Elements that are made of those of a product, which nothing else reads, at their own indices; else NULL. */
+static Core *mapped_product(Groups *g, int last, int *next_var)
+{
+    Nest *nest = g->at[last].nest;
+    if (nest->steps || nest->n_axes < 2 || !term_is_elementwise(nest->element))
+        return NULL;
+    for (int i = last - 1; i >= 0; i--) {
+        const Nest *other = g->at[i].nest;
+        if (g->at[i].taken || other->steps || !same_axes(other, nest) || !read_by(&g->at[i], nest->n_axes, 1, &nest))
+            continue;
+        Core *program = product_term(g->ctx, g->entry, other, nest, next_var);
+        if (program) {
+            take(&g->at[i], nest);
+            return program;
+        }
+    }
+    return NULL;
+}
+
 static void give_value(Groups *g, int last, int *next_var)
 {
     take_elements(g, last, next_var);
     Nest *nest = g->at[last].nest;
     if ((nest->value = mapped_scan(g, last, next_var)))
         return;
+    if ((nest->value = mapped_product(g, last, next_var))) {
+        g->matrices = true;
+        return;
+    }
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     g->matrices |= nest->value && !nest->steps;
     g->at[last].each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);
@@ -232,14 +264,6 @@ static Group *own_result(const Groups *g, const Core *result)
 {
     Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
     return group && group->readers.n == 0 && !group->elsewhere ? group : NULL;
-}
-
-static bool same_axes(const Nest *a, const Nest *b)
-{
-    bool same = a->n_axes == b->n_axes;
-    for (int i = 0; same && i < a->n_axes; i++)
-        same = a->axes[i]->type == b->axes[i]->type;
-    return same;
 }
 
 /* The array of which the nest is a component of all elements; else NULL. */

@@ -176,14 +176,7 @@ static Core *transpositions(const Permute *p)
         Core *is_long = make_compare(ctx, P_le, nat_const(ctx, LONG_ENOUGH), nest->axes[last]->type->size, term->span);
         term = make_if(ctx, is_long, transposed_by(p, few), term, term->span);
     }
-    Nat sizes = nat_const(ctx, 1);
-    for (int i = 0; i < nest->n_axes; i++)
-        if (!nat_le(ctx, p->entry->known, nat_const(ctx, 1), nest->axes[i]->type->size))
-            sizes = nat_mul(ctx, sizes, nest->axes[i]->type->size);
-    if (nat_is(sizes, 1))
-        return term;
-    Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), sizes, term->span);
-    return make_if(ctx, some, term, make_zero(ctx, p->next_var, term->type, term->span), term->span);
+    return all_or_none(ctx, p->entry, nest, term, p->next_var);
 }
 
 Core *permutation(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)

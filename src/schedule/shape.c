@@ -8,6 +8,7 @@
  * along a kept axis columns. */
 #include "ir/key.h"
 #include "schedule/nests.h"
+#include "schedule/product.h"
 #include "schedule/shape.h"
 
 typedef struct Shape {
@@ -191,6 +192,18 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
     return make_if(ctx, some, term, make_zero(ctx, next_var, term->type, span), span);
 }
 
+Core *all_or_none(Ctx *ctx, const CoreEntry *entry, const Nest *nest, Core *all, int *next_var)
+{
+    Nat sizes = nat_const(ctx, 1);
+    for (int i = 0; i < nest->n_axes; i++)
+        if (!nat_le(ctx, entry->known, nat_const(ctx, 1), nest->axes[i]->type->size))
+            sizes = nat_mul(ctx, sizes, nest->axes[i]->type->size);
+    if (nat_is(sizes, 1))
+        return all;
+    Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), sizes, all->span);
+    return make_if(ctx, some, all, make_zero(ctx, next_var, all->type, all->span), all->span);
+}
+
 Core *flattened(Ctx *ctx, int n, CoreVar *const *axes, Core *element, CoreVar **flat, int *next_var)
 {
     if (n == 1) {
@@ -259,23 +272,6 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
 
 /* ---- two kept axes ---- */
 
-typedef struct Operands {
-    const Shape *s;
-    Nat rows, columns, fold; /* axes */
-    Core *left, *right;      /* reads: with rows, with columns; the same one wherever they stand */
-    bool other;              /* there is a read of another kind */
-} Operands;
-
-static void take_operand(void *user, Core *read)
-{
-    Operands *o = user;
-    bool row = term_mentions_nat(o->s->ctx, read, o->rows), column = term_mentions_nat(o->s->ctx, read, o->columns);
-    Core **operand = row ? &o->left : &o->right;
-    o->other |= row == column || (o->fold && !term_mentions_nat(o->s->ctx, read, o->fold)) ||
-                (*operand && !core_same(o->s->ctx, *operand, read));
-    *operand = read;
-}
-
 /* The term with others in place of two of its reads. */
 static Core *with_reads(const Shape *s, Core *term, const Core *a, Core *by_a, const Core *b, Core *by_b)
 {
@@ -289,42 +285,6 @@ static Core *with_reads(const Shape *s, Core *term, const Core *a, Core *by_a, c
     for (int i = 0; i < term_children(term); i++)
         term_set_child(new, i, with_reads(s, term_child(term, i), a, by_a, b, by_b));
     return new;
-}
-
-/* The rows [axis][fold] of a read: of memory, or of its transposition. */
-static Core *operand_rows(const Shape *s, Core *read, CoreVar *axis, CoreVar *fold)
-{
-    if (is_next(s->ctx, s->entry, flat_index(s->ctx, read), axis->nat))
-        return transposed(s->ctx, array_over(s->ctx, fold, array_over(s->ctx, axis, read)));
-    return array_over(s->ctx, axis, array_over(s->ctx, fold, read));
-}
-
-/* A product of matrices: map(fun row => map(fun column => fold of f of both, columns), rows). */
-static Core *product(const Shape *s, CoreVar *const *kept, const Core *fold)
-{
-    Ctx *ctx = s->ctx;
-    CoreVar *axis;
-    Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
-    Operands o = {.s = s, .rows = kept[0]->nat, .columns = kept[1]->nat, .fold = axis->nat};
-    each_read(element, take_operand, &o);
-    if (o.other || !o.left || !o.right || axis->type->size->kind == NAT_ERROR)
-        return NULL;
-    Core *rows = operand_rows(s, o.left, kept[0], axis), *columns = operand_rows(s, o.right, kept[1], axis);
-    CoreVar *row = make_var(ctx, s->next_var, "row", rows->type->elem, fold->span);
-    CoreVar *column = make_var(ctx, s->next_var, "column", columns->type->elem, fold->span);
-    Type types[2] = {o.left->type, o.right->type};
-    Type pair = type_tuple(ctx, 2, types);
-    CoreVar *both = make_var(ctx, s->next_var, "p", pair, fold->span);
-    Core *p = make_ref(ctx, both, fold->span);
-    Core *body = with_reads(s, element, o.left, make_proj(ctx, p, 0, fold->span), o.right,
-                            make_proj(ctx, p, 1, fold->span));
-    if (term_mentions_nat(ctx, body, o.rows) || term_mentions_nat(ctx, body, o.columns) || term_mentions_nat(ctx, body, o.fold))
-        return NULL;
-    Core *vectors[2] = {make_ref(ctx, row, fold->span), make_ref(ctx, column, fold->span)};
-    Nat n = axis->type->size;
-    Core *zip = make_prim(ctx, P_zip, type_array(ctx, n, pair), 1, &n, 2, vectors, fold->span);
-    Core *dot = fold_of(s->ctx, fold, make_map(s->ctx, both, body, zip));
-    return make_map(s->ctx, row, make_map(s->ctx, column, dot, columns), rows);
 }
 
 typedef struct OneRead {
@@ -379,10 +339,9 @@ Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
     const Shape s = {ctx, entry, next_var};
     if (nest->n_axes > 2 && nest->element->type->kind == TY_SCALAR && !is_fold(nest->element))
         return permutation(ctx, entry, nest, next_var);
-    if (nest->n_axes != 2)
-        return NULL;
-    return is_prim(nest->element, P_reduce) ? product(&s, nest->axes, nest->element)
-                                            : transposition(&s, nest->axes, nest->element);
+    if (is_prim(nest->element, P_reduce))
+        return product_term(ctx, entry, nest, NULL, next_var);
+    return nest->n_axes == 2 ? transposition(&s, nest->axes, nest->element) : NULL;
 }
 
 Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)

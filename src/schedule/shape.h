@@ -54,6 +54,8 @@ Core *with_vectors(Ctx *ctx, int *next_var, Core *term, bool indices);
  * there are rows, unless that is known. */
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var);
 
+/* The array of a nest, under the condition that all its axes have elements, unless that is known. */
+Core *all_or_none(Ctx *ctx, const CoreEntry *entry, const Nest *nest, Core *all, int *next_var);
 /* The array of arrays, where the dimension at this depth is split into these axes. */
 Core *split_within(Ctx *ctx, int *next_var, Core *array, int depth, int n, CoreVar *const *axes);
 /* The element where one index counts through all of these axes. */
