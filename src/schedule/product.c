@@ -100,6 +100,37 @@ static Core *of_operands(Product *p, Core *term)
     return new;
 }
 
+typedef struct Named { /* a tuple, and its name */
+    const CoreVar *var;
+    Core *value;
+} Named;
+
+static Core *value_of(void *user, const CoreVar *var)
+{
+    const Named *named = user;
+    return var == named->var ? named->value : NULL;
+}
+
+/* The term without names of tuples: of (x, y).1 it has x. */
+static Core *opened(const Product *p, Core *term)
+{
+    while (term->kind == CORE_LET && term->let.value->kind == CORE_TUPLE) {
+        Named named = {term->let.var, term->let.value};
+        TermCopy copy = {.ctx = p->ctx, .next_var = p->next_var, .by = value_of, .user = &named};
+        term = copy_term(&copy, term->let.body);
+    }
+    if (term->kind == CORE_PROJ) {
+        Core *tuple = opened(p, term->proj.value);
+        return tuple->kind == CORE_TUPLE ? tuple->tuple.items[term->proj.index] : make_proj(p->ctx, tuple, term->proj.index, term->span);
+    }
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(p->ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, opened(p, term_child(term, i)));
+    return new;
+}
+
 typedef struct Along {
     const Product *p;
     Nat fold, kept;
@@ -234,6 +265,7 @@ static Core *finish_of(Product *p, const Nest *then, Core **beside, CoreVar **pa
     Core *term = then->element;
     for (int i = 0; i < then->n_axes; i++)
         term = term_with_nat(ctx, p->next_var, term, then->axes[i]->nat, p->nest->axes[i]->nat);
+    term = opened(p, term);
     Finish f = {.p = p, .product = p->nest->var};
     finished(&f, term);
     Core *rest = f.n == 0 ? make_int(ctx, 0, term->span) : f.n == 1 ? f.beside[0] : make_tuple(ctx, f.n, f.beside, term->span);
@@ -274,7 +306,7 @@ Core *product_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, const Nes
     Product p = {.ctx = ctx, .entry = entry, .next_var = next_var, .nest = nest};
     if (nest->n_axes < 2 || nest->n_axes > MOST_AXES || !is_prim(fold, P_reduce) || !is_number(fold->type))
         return NULL;
-    Core *element = fold_element(ctx, fold, &p.fold, next_var);
+    Core *element = opened(&p, fold_element(ctx, fold, &p.fold, next_var));
     if (axes_in(&p, fold->prim.args[0]) || axes_in(&p, fold->prim.args[1]) || p.fold->type->size->kind == NAT_ERROR)
         return NULL;
     for (int i = 0; i < nest->n_axes; i++)
