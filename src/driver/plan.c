@@ -596,7 +596,10 @@ static bool take_sizes(Plan *plan, Driver *d)
         return true;
     if (!sizes_infer(ctx, d, plan->entry, 0, NULL, at))
         return false;
-    if (!launch_check_sizes(ctx, plan->entry, at) || !index_guards_take(ctx, plan->program, at)) {
+    Launch device = *at; /* some one, where nothing says which: it decides which kernels' indices are checked */
+    device.num_sm = at->num_sm < 0 ? 1 : at->num_sm;
+    device.max_resident = at->max_resident < 0 ? 4 : at->max_resident;
+    if (!launch_check_sizes(ctx, plan->entry, at) || !index_guards_take(ctx, plan->program, &device)) {
         driver_fail(d, STATUS_PROGRAM);
         return false;
     }
