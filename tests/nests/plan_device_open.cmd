@@ -1,0 +1,1 @@
+lower products.rise bias --plan --set n=100 --set k=2000 --set m=100
