@@ -247,6 +247,22 @@ static bool conditions_mix(const HostRun *all)
     return false;
 }
 
+/* Whatever the sizes are, is there one of these launches, which have so many conditions in common? */
+static bool covers_all(Ctx *ctx, const HostRun *all, int common)
+{
+    for (int i = 0; i < all->n; i++)
+        if (all->at[i]->when.n <= common)
+            return true;
+    HostRun sides[2] = {{0}, {0}};
+    for (int i = 0; i < all->n; i++) {
+        const ImpWhens *when = &all->at[i]->when;
+        if (when->at[common].test != all->at[0]->when.at[common].test)
+            return false;
+        vec_push(ctx, &sides[when->at[common].holds], all->at[i]);
+    }
+    return all->n > 0 && covers_all(ctx, &sides[0], common + 1) && covers_all(ctx, &sides[1], common + 1);
+}
+
 void host_put_gap(const Host *h)
 {
     put(h->c, "\n");
@@ -265,7 +281,7 @@ static void put_size_function(Host *h, const char *name, bool own)
     host_put_param(&f, "size_t *", h->bytes);
     host_function_body(&f);
     host_put_checks(h);
-    if (h->several && all.at[0]->when.n)
+    if (h->several ? all.at[0]->when.n > 0 : !covers_all(c->ctx, &all, 0)) /* else each way says it */
         sb_printf(c->out, "    *%s = %lld;\n", h->bytes, (long long)h->space.flags);
     host_put_run(h, &all, 0, put_bytes);
     host_function_end(&f, own ? ctx_printf(c->ctx, "%sOK", c->header->upper) : host_call_fits(h, ctx_printf(c->ctx, "*%s", h->bytes)));
