@@ -436,10 +436,10 @@ static void test_rows(void)
     }
 }
 
-/* A product's rows lie on axis x: there may be ten million of them. */
+/* A product's rows lie on axis x: there may be forty million of them. */
 static void test_many_rows(void)
 {
-    int64_t xs[2] = {10000000, 16}, ys[2] = {16, 16};
+    int64_t xs[2] = {40000000, 16}, ys[2] = {16, 16};
     fake_gpu_start();
     fake_gpu.kernel = note_launch;
     Fixture f = start(PRODUCT);
