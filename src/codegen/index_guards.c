@@ -378,7 +378,10 @@ static Nat bound_of_quotient(Bounds *b, Nat up, Nat divisor)
     if (nat_is_const(divisor))
         return nat_div(ctx, up, divisor);
     NatRange range = nat_range(ctx, b->facts, divisor);
-    Nat by_least = range.has_lo && range.lo > 1 ? without_tiles(b, nat_div(ctx, without_tiles(b, up), nat_const(ctx, range.lo))) : up;
+    bool product = divisor->kind == NAT_SUM && divisor->n_terms == 1;
+    int64_t least = product && divisor->terms[0].coef > 1 ? divisor->terms[0].coef : 1; /* it is no 0 */
+    least = range.has_lo && range.lo > least ? range.lo : least;
+    Nat by_least = without_tiles(b, nat_div(ctx, without_tiles(b, up), nat_const(ctx, least)));
     if (divisor->kind != NAT_VAR && (divisor->kind != NAT_SUM || divisor->n_terms != 1 || divisor->terms[0].coef < 1))
         return by_least;
     const NatTerm one = {.coef = 1, .n_factors = 1, .factors = &divisor}, *d = divisor->kind == NAT_SUM ? &divisor->terms[0] : &one;
