@@ -492,7 +492,7 @@ static bool find_absorbing(Using *u, const Ast *cond)
     ScalarValue pads[2];
     if (!f || !unit || k[2] < 0 || k[3] < 0)
         return refuse(u, ctx_printf(u->e->ctx, "`absorbs` takes %s", condition_rows[RULE_absorbs].takes));
-    if (!core_absorbing(u->e->ctx, f, unit, pads))
+    if (!core_absorbing(f, unit, pads))
         return refuse(u, ctx_printf(u->e->ctx, "no padding is known of which `%s` makes the unit", u->rule->params[k[0]].name));
     for (int i = 0; i < 2; i++)
         u->use->bound[k[i + 2]].core = literal(u->e, pads[i], f->span);

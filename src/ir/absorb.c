@@ -37,9 +37,8 @@ static bool same(ScalarValue a, ScalarValue b)
     return a.type == b.type && (scalar_is_float(a.type) ? a.f == b.f : a.i == b.i);
 }
 
-bool core_absorbing(Ctx *ctx, const Core *function, const Core *unit, ScalarValue pads[2])
+bool core_absorbing(const Core *function, const Core *unit, ScalarValue pads[2])
 {
-    (void)ctx;
     if (function->kind != CORE_LAMBDA || function->lambda.n != 1 || unit->kind != CORE_LIT)
         return false;
     const CoreVar *pair = function->lambda.params[0];

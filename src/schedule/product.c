@@ -131,20 +131,6 @@ static Core *opened(const Product *p, Core *term)
     return new;
 }
 
-typedef struct Along {
-    const Product *p;
-    Nat fold, kept;
-    int along_fold, along_kept; /* reads whose neighbours lie along the one or the other */
-} Along;
-
-static void count_along(void *user, Core *read)
-{
-    Along *a = user;
-    Nat flat = flat_index(a->p->ctx, read);
-    a->along_fold += nat_mentions(flat, a->fold) && is_next(a->p->ctx, a->p->entry, flat, a->fold);
-    a->along_kept += nat_mentions(flat, a->kept) && is_next(a->p->ctx, a->p->entry, flat, a->kept);
-}
-
 static int size_of(const Product *p, int group) { return p->first[group + 1] - p->first[group]; }
 
 /* The matrices that an operand has: its rows or columns, one after the other. They are transposed where neighbours in memory lie along them. */
@@ -152,13 +138,12 @@ static Core *matrices(const Product *p, Core *element, int group)
 {
     Ctx *ctx = p->ctx;
     CoreVar *const *axes = p->nest->axes, *kept, *which;
-    Along along = {.p = p, .fold = p->fold->nat, .kept = axes[p->first[group + 1] - 1]->nat};
-    each_read(element, count_along, &along);
+    bool across = lies_across(ctx, p->entry, element, p->fold->nat, axes[p->first[group + 1] - 1]->nat);
     element = flattened(ctx, size_of(p, group), axes + p->first[group], element, &kept, p->next_var);
     if (size_of(p, BATCH) > 0)
         element = flattened(ctx, size_of(p, BATCH), axes, element, &which, p->next_var);
-    Core *matrix = along.along_kept > along.along_fold ? transposed(ctx, array_over(ctx, p->fold, array_over(ctx, kept, element)))
-                                                       : array_over(ctx, kept, array_over(ctx, p->fold, element));
+    Core *matrix = across ? transposed(ctx, array_over(ctx, p->fold, array_over(ctx, kept, element)))
+                          : array_over(ctx, kept, array_over(ctx, p->fold, element));
     return size_of(p, BATCH) > 0 ? array_over(ctx, which, matrix) : matrix;
 }
 

@@ -114,14 +114,19 @@ Core *fold_element(Ctx *ctx, const Core *fold, CoreVar **axis, int *next_var)
     return make_index(ctx, array, (*axis)->nat, array->span);
 }
 
-bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+bool lies_across(Ctx *ctx, const CoreEntry *entry, Core *element, Nat fold, Nat kept)
 {
-    const Shape s = {ctx, entry, next_var};
-    CoreVar *axis;
-    Core *element = fold_element(ctx, nest->element, &axis, next_var);
-    Neighbours n = {.s = &s, .fold = axis->nat, .kept = nest->axes[nest->n_axes - 1]->nat};
+    const Shape s = {.ctx = ctx, .entry = entry};
+    Neighbours n = {.s = &s, .fold = fold, .kept = kept};
     each_read(element, look_at_read, &n);
     return n.along_kept > n.along_fold;
+}
+
+bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    CoreVar *axis;
+    Core *element = fold_element(ctx, nest->element, &axis, next_var);
+    return lies_across(ctx, entry, element, axis->nat, nest->axes[nest->n_axes - 1]->nat);
 }
 
 /* Folds of rows, or of columns. */
