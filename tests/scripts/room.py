@@ -24,6 +24,7 @@ HEAD = f"""
 enum cudaError_t {{ cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2 }};
 static int asked;
 static cudaError_t cudaMemGetInfo(size_t *unused, size_t *all) {{ asked++; *unused = 0; *all = {DEVICE}; return cudaSuccess; }}
+static cudaError_t rise_multiprocessors(long long *count) {{ *count = 132; return cudaSuccess; }}
 """
 MAIN = """
 int main()
@@ -49,7 +50,7 @@ def main():
         with open(path + ".rise", "w") as file:
             file.write(PRODUCTS)
         text = subprocess.run([RISEC, path + ".rise", "-o", "-"], check=True, capture_output=True, text=True).stdout
-        parts = re.findall(r"^template[^;{]*nat_\w+\([^{]*\{.*?\}$", text, re.M | re.S) + [
+        parts = re.findall(r"^template[^;{]*(?:nat|floor)_\w+\([^{]*\{.*?\}$", text, re.M | re.S) + [
             re.search(rf"^{head}.*?^\}}", text, re.M | re.S).group() for head in ("static cudaError_t rise_fits", 'extern "C" int abc_workspace')]
         with open(path + ".cpp", "w") as file:
             file.write(HEAD + "\n".join(parts) + MAIN)
