@@ -35,7 +35,7 @@
 #include "rgen.h"
 #include "rise.h"
 
-enum { MAX_SETTINGS = 8, MAX_CLASSES = 40, MAX_ENTRIES = 32, MAX_JOBS = 64, HANG_SECONDS = 120, TEXT = 600, RANDOM_CELLS = 20000, RANDOM_TRIALS = 16 };
+enum { MAX_SETTINGS = 8, MAX_CLASSES = 40, MAX_JOBS = 64, HANG_SECONDS = 120, TEXT = 600, RANDOM_CELLS = 20000, RANDOM_TRIALS = 16 };
 
 typedef enum Plant { PLANT_NONE, PLANT_LOW, PLANT_HIGH } Plant;
 
@@ -629,18 +629,30 @@ static void count_entries(Ctx *ctx, void *user)
     job->n_entries = program_entry_count(program_load(ctx, job->path));
 }
 
+static void list_unit(char *file, int entry)
+{
+    static int room;
+    if (units.n == room) {
+        room = 2 * room + 64;
+        units.files = realloc(units.files, (size_t)room * sizeof *units.files);
+        units.entries = realloc(units.entries, (size_t)room * sizeof *units.entries);
+        if (!units.files || !units.entries)
+            exit(1);
+    }
+    units.files[units.n] = file;
+    units.entries[units.n++] = entry;
+}
+
+/* All entries of the files; of a file that cannot be loaded one, which will then say why. */
 static void list_files(int n, char **files)
 {
-    units.files = calloc((size_t)n * MAX_ENTRIES + 1, sizeof *units.files);
-    units.entries = calloc((size_t)n * MAX_ENTRIES + 1, sizeof *units.entries);
     for (int i = 0; i < n; i++) {
         FileJob job = {.path = files[i]};
         Ctx *ctx = ctx_new(NULL, NULL);
-        if (ctx && ctx_try(ctx, count_entries, &job))
-            for (int k = 0; k < (job.n_entries ? job.n_entries : 1) && k < MAX_ENTRIES; k++) {
-                units.files[units.n] = files[i];
-                units.entries[units.n++] = k;
-            }
+        if (ctx)
+            ctx_try(ctx, count_entries, &job);
+        for (int k = 0; k < (job.n_entries ? job.n_entries : 1); k++)
+            list_unit(files[i], k);
         if (ctx)
             ctx_free(ctx);
     }
