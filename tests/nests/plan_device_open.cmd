@@ -1,1 +1,1 @@
-lower products.rise bias --plan --set n=100 --set k=2000 --set m=100
+lower product_results.rise bias --plan --set n=100 --set k=2000 --set m=100
