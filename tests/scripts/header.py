@@ -120,14 +120,11 @@ def guards_of(kernel):
     return [g for g in kernel["guards"] if not re.fullmatch(r"\w+ <= 2147483647", g) or g.split()[0] in own]
 
 
-def places(entry, sizes):
-    """name -> (address, bytes to clear first) of what lies in the workspace."""
-    found = {}
-    for b in entry.get("workspace", {}).get("buffers", []):
-        size = value(b["bytes"], sizes)
-        beyond = "beyond" in b and size > b["room"]
-        found[b["name"]] = (WORKSPACE + value(b["beyond" if beyond else "offset"], sizes), size if beyond else 0)
-    return found
+def place(b, sizes):
+    """(address, bytes to clear first) of a buffer in the workspace. One that no launched kernel uses may have no size: it may divide by 0."""
+    size = value(b["bytes"], sizes)
+    beyond = "beyond" in b and size > b["room"]
+    return WORKSPACE + value(b["beyond" if beyond else "offset"], sizes), size if beyond else 0
 
 
 def parameter(p, entry, sizes, given, turn):
@@ -136,7 +133,7 @@ def parameter(p, entry, sizes, given, turn):
     if "workspace" in p:
         swaps = turn if "turns" not in p else value(p["turns"], sizes)
         name = p["odd"] if "odd" in p and swaps % 2 else p["workspace"]
-        return places(entry, sizes)[name][0]
+        return place(next(b for b in entry["workspace"]["buffers"] if b["name"] == name), sizes)[0]
     if "turn" in p:
         return turn
     return sizes[p["size"]]
@@ -181,7 +178,7 @@ def launch_lines(kernel, entry, sizes, given, turn):
     lines = []
     used = [p["workspace"] for p in kernel["parameters"] if "workspace" in p]
     for b in entry.get("workspace", {}).get("buffers", []):
-        address, clear = places(entry, sizes)[b["name"]] if b["name"] in used else (0, 0)
+        address, clear = place(b, sizes) if b["name"] in used else (0, 0)
         if clear:
             lines.append(f"set {address:x} 0 {clear}, stream {STREAM:x}")
     grid = grid_of(kernel, sizes)
