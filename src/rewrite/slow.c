@@ -1,25 +1,28 @@
 /* What the scheduler lowers right, but slowly: a thread goes alone through an array whose length is a size of the launch. */
 #include "rewrite/internal.h"
 
+enum { LONG_WALK = 4096, LARGE_SIZE = 1 << 20, LARGE_IN_PRODUCTS = 1 << 15, MANY_THREADS = 1 << 16 };
+
 typedef struct Large {
     Ctx *ctx;
     Nat length;
+    int64_t size;
 } Large;
-
-enum { LONG_WALK = 4096, LARGE_SIZE = 1 << 20, MANY_THREADS = 1 << 16 };
 
 static void set_large(void *user, Nat var)
 {
     Large *large = user;
-    large->length = nat_subst(large->ctx, large->length, var, nat_const(large->ctx, LARGE_SIZE));
+    large->length = nat_subst(large->ctx, large->length, var, nat_const(large->ctx, large->size));
 }
 
-/* Whether it is long where all that it depends on is large: the 1024th part of an array is not. */
+/* Whether it is long where all that it depends on is large: the 1024th part of an array is not. Products of several such sizes may be too large to compute. */
 static bool is_long(Ctx *ctx, Nat length)
 {
-    Large large = {ctx, length};
+    Large large = {ctx, length, LARGE_SIZE}, less = {ctx, length, LARGE_IN_PRODUCTS};
     nat_each_var(ctx, length, set_large, &large);
-    return !nat_is_const(large.length) || large.length->value > LONG_WALK;
+    nat_each_var(ctx, length, set_large, &less);
+    Nat found = nat_is_const(large.length) ? large.length : less.length;
+    return !nat_is_const(found) || found->value > LONG_WALK;
 }
 
 /* Nothing is computed over so many elements, by what is known. */
