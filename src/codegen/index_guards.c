@@ -272,29 +272,39 @@ static int64_t take_factors(Bounds *b, const NatTerm *t, int quotient, Nat divis
     return times;
 }
 
-/* c * d * i for a loop with i < a / d: at most c * (a - d), whatever d is. NULL: it is no such product. */
+/* What a factor is below: the end of its loop, or the divisor of a remainder. NULL: neither. */
+static Nat end_of(const Bounds *b, Nat factor)
+{
+    for (int v = b->vars.n - 1; v >= 0; v--)
+        if (b->vars.at[v] == factor)
+            return b->ends.at[v];
+    return factor->kind == NAT_MOD ? factor->b : NULL;
+}
+
+/* c * d * i for an i < a / d: at most c * (a - d), whatever d is. NULL: it is no such product. */
 static Nat bound_strided(Bounds *b, const NatTerm *t)
 {
     Ctx *ctx = b->ctx;
     bool *taken = NEWN(ctx, bool, t->n_factors + 1);
     int64_t coef = t->coef < 0 ? -t->coef : t->coef;
-    for (int j = 0; j < t->n_factors; j++)
-        for (int v = b->vars.n - 1; v >= 0; v--) {
-            Nat end = b->ends.at[v];
-            if (b->vars.at[v] != t->factors[j] || end->kind != NAT_DIV || nat_is_const(end->b))
-                continue;
-            int64_t part = end->b->kind == NAT_SUM ? end->b->terms[0].coef : 1, times = coef % part == 0 ? take_factors(b, t, j, end->b, taken) : 0;
-            Nat stride = nat_const(ctx, coef);
-            for (int k = 0; k < t->n_factors; k++)
-                stride = k == j ? stride : nat_mul(ctx, stride, t->factors[k]);
-            if (!times && !nat_le(ctx, b->facts, stride, end->b))
-                continue;
-            Nat most = nat_mul_k(ctx, bound_up(b, nat_sub(ctx, end->a, end->b)), times ? times * (coef / part) : 1);
-            for (int k = 0; k < t->n_factors && times; k++)
-                if (k != j && !taken[k])
-                    most = nat_mul(ctx, most, bound(b, t->factors[k]));
-            return most;
-        }
+    for (int j = 0; j < t->n_factors; j++) {
+        Nat end = end_of(b, t->factors[j]);
+        if (!end || end->kind != NAT_DIV || nat_is_const(end->b))
+            continue;
+        int64_t part = end->b->kind == NAT_SUM ? end->b->terms[0].coef : 1, times = coef % part == 0 ? take_factors(b, t, j, end->b, taken) : 0;
+        Nat stride = nat_const(ctx, coef);
+        for (int k = 0; k < t->n_factors; k++)
+            stride = k == j ? stride : nat_mul(ctx, stride, t->factors[k]);
+        if (!times && !nat_le(ctx, b->facts, stride, end->b))
+            continue;
+        if (t->factors[j]->kind == NAT_MOD)
+            bound(b, t->factors[j]);
+        Nat most = nat_mul_k(ctx, bound_up(b, nat_sub(ctx, end->a, end->b)), times ? times * (coef / part) : 1);
+        for (int k = 0; k < t->n_factors && times; k++)
+            if (k != j && !taken[k])
+                most = nat_mul(ctx, most, bound(b, t->factors[k]));
+        return most;
+    }
     return NULL;
 }
 
@@ -377,12 +387,14 @@ static Nat bound_of_quotient(Bounds *b, Nat up, Nat divisor)
     Ctx *ctx = b->ctx;
     if (nat_is_const(divisor))
         return nat_div(ctx, up, divisor);
+    if (up->kind == NAT_MIN) /* at most either quotient: the divisor may cancel in one */
+        return nat_min(ctx, bound_of_quotient(b, up->a, divisor), bound_of_quotient(b, up->b, divisor));
     NatRange range = nat_range(ctx, b->facts, divisor);
     bool product = divisor->kind == NAT_SUM && divisor->n_terms == 1;
     int64_t least = product && divisor->terms[0].coef > 1 ? divisor->terms[0].coef : 1; /* it is no 0 */
     least = range.has_lo && range.lo > least ? range.lo : least;
     Nat by_least = without_tiles(b, nat_div(ctx, without_tiles(b, up), nat_const(ctx, least)));
-    if (divisor->kind != NAT_VAR && (divisor->kind != NAT_SUM || divisor->n_terms != 1 || divisor->terms[0].coef < 1))
+    if (divisor->kind == NAT_SUM && (divisor->n_terms != 1 || divisor->terms[0].coef < 1))
         return by_least;
     const NatTerm one = {.coef = 1, .n_factors = 1, .factors = &divisor}, *d = divisor->kind == NAT_SUM ? &divisor->terms[0] : &one;
     Nat sum = nat_const(ctx, 0);
@@ -400,6 +412,15 @@ static Nat bound_of_quotient(Bounds *b, Nat up, Nat divisor)
         cancelled |= over != NULL;
     }
     return cancelled ? sum : by_least;
+}
+
+/* How many times the divisor is the nat? NULL: it is no product with that factor. */
+static Nat times_of(Ctx *ctx, Nat nat, Nat divisor)
+{
+    const NatTerm one = {.coef = 1, .n_factors = 1, .factors = &divisor};
+    if (nat->kind != NAT_SUM || nat->n_terms != 1 || divisor->kind == NAT_SUM || nat_is_const(divisor))
+        return NULL;
+    return term_over(ctx, &nat->terms[0], &one);
 }
 
 /* At least |nat|, over the sizes; guards what is computed on the way. */
@@ -421,6 +442,9 @@ static Nat bound(Bounds *b, Nat nat)
         divides_by(b, nat->b);
         if (!not_negative(b, nat->a))
             return a;
+        Nat end = end_of(b, nat->a), times = end ? times_of(ctx, end, nat->b) : NULL;
+        if (times) /* i / d for an i < c * d */
+            return nat_add_k(ctx, bound(b, times), -1);
         Nat rest = nat_sub(ctx, nat->a, nat->b); /* (d + n - 1) / d is at most 1 + n / d */
         if (!nat_is_const(nat->b) && nat_nodes(rest) < nat_nodes(nat->a))
             return nat_add_k(ctx, bound_of_quotient(b, bound_up(b, rest), nat->b), 1);

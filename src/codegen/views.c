@@ -210,9 +210,23 @@ static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
  * known of it then but its range, so that this is for indices of which nothing is known anyway. */
 enum { INDEX_NODES = 60 };
 
+/* How many nodes the nat has, up to about `most`. What depends on sizes alone counts once: it gets a name of its own. */
+static int index_nodes(Lowering *lw, Nat nat, int most)
+{
+    int n = 1;
+    if (!nat || nat_is_const(nat) || nat_nodes(nat) == 1 || only_sizes(lw, nat))
+        return n;
+    if (nat->kind != NAT_SUM)
+        return n + index_nodes(lw, nat->a, most) + (nat->b ? index_nodes(lw, nat->b, most) : 0);
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int j = 0; j < nat->terms[i].n_factors && n <= most; j++)
+            n += index_nodes(lw, nat->terms[i].factors[j], most - n);
+    return n;
+}
+
 static Nat small_index(Lowering *lw, const View *v, Nat i)
 {
-    if (v->type->kind != TY_ARRAY || nat_nodes(i) <= INDEX_NODES)
+    if (v->type->kind != TY_ARRAY || (nat_nodes(i) <= INDEX_NODES || index_nodes(lw, i, INDEX_NODES) <= INDEX_NODES))
         return i;
     return index_in_register(lw, "index", imp_nat(lw->ctx, i, SC_I32, v->span), lower_nat(lw, v->type->size));
 }

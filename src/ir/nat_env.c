@@ -79,7 +79,22 @@ NatRange nat_env_range(const NatEnv *env, Nat atom)
     for (int i = 0; i < env->known.n; i++)
         if (env->known.at[i].atom == atom)
             return env->known.at[i].range;
-    return nat_full(atom)->range;
+    NatRange range = nat_full(atom)->range;
+    if (atom->kind == NAT_DIV && nat_is_const(atom->b) && atom->b->value > 0) { /* from what is known of the dividend */
+        Poly dividend;
+        poly_init(env->ctx, &dividend);
+        poly_add_nat(&dividend, atom->a, TERM_K(1));
+        NatRange a = poly_range(env, &dividend);
+        if (a.has_lo && (!range.has_lo || floor_div(a.lo, atom->b->value) > range.lo)) {
+            range.has_lo = true;
+            range.lo = floor_div(a.lo, atom->b->value);
+        }
+        if (a.has_hi && (!range.has_hi || floor_div(a.hi, atom->b->value) < range.hi)) {
+            range.has_hi = true;
+            range.hi = floor_div(a.hi, atom->b->value);
+        }
+    }
+    return range;
 }
 
 int nat_env_inequalities(const NatEnv *env, const Nat **at)

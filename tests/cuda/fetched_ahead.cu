@@ -81,8 +81,8 @@ extern "C" int ahead_launch(float *result, const float *xs, long long n, long lo
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (n*32 <= 2147483647 && m*n + 510 <= 2147483647 && (n - 1)*m + 255 <= 2147483647
-                && m + 510 <= 2147483647)
+            if (n*32 <= 2147483647 && m*n + 510 <= 2147483647 && m + 255 <= 2147483647
+                && (n - 1)*m + 255 <= 2147483647)
                 ahead<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, (int)n, (int)m);
             else
                 ahead_64<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, n, m);

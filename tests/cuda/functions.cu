@@ -437,7 +437,7 @@ extern "C" int scaledSum_launch(float *result, float scale, const float *xs, voi
             long long blocks = (n + 499) / 500;
             if (blocks > 65535)
                 blocks = 65535;
-            if (n + 511 <= 2147483647)
+            if (n + 499 <= 2147483647)
                 scaledSum_large<<<(unsigned)blocks, 64, 0, stream>>>(scale, xs, parts, (int)n);
             else
                 scaledSum_large_64<<<(unsigned)blocks, 64, 0, stream>>>(scale, xs, parts, n);
@@ -494,7 +494,7 @@ extern "C" int least_launch(float *result_1, int *result_2, const float *xs, voi
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (n + 1023 <= 2147483647)
+            if (n + 999 <= 2147483647)
                 least<<<(unsigned)blocks, 64, 0, stream>>>(xs, parts_1, parts_2, (int)n);
             else
                 least_64<<<(unsigned)blocks, 64, 0, stream>>>(xs, parts_1, parts_2, n);

@@ -74,7 +74,7 @@ extern "C" int blur_launch(float *result, const float *img, long long h, long lo
         long long blocks_y = (h + 7) / 8;
         if (blocks_y > 65535)
             blocks_y = 65535;
-        if (w*h <= 2147483647 && h + 8 <= 2147483647 && w + 46 <= 2147483647
+        if (w + 31 <= 2147483647 && h + 7 <= 2147483647 && w*h <= 2147483647
             && (h + 9)*w + 46 <= 2147483647)
             blur<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(48, 10, 1), 0, stream>>>(result,
                 img, (int)h, (int)w);

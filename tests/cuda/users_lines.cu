@@ -175,7 +175,7 @@ extern "C" int spread_launch(float *result, const float *xs, long long n, cudaSt
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (n*256 + 3708 <= 2147483647)
+            if (n + 15 <= 2147483647 && n*256 <= 2147483647)
                 spread<<<(unsigned)blocks, 512, 0, stream>>>(result, xs, (int)n);
             else
                 spread_64<<<(unsigned)blocks, 512, 0, stream>>>(result, xs, n);
