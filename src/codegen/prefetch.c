@@ -558,6 +558,7 @@ static void prefetch_loop(Lowering *lw, ImpBlock *block, int *at)
     loop->loop.body = step;
     walk_stmts(&loop->loop.body, unmark, NULL);
     walk_stmts(&before, unmark, NULL);
+    walk_stmts(&allocs, unmark, NULL);
     int n_bufs = allocs.list.n;
     append(ctx, &allocs, &before);
     for (int k = 0; k < allocs.list.n; k++)
@@ -573,15 +574,17 @@ static void walk(Lowering *lw, ImpBlock *block)
 {
     for (int i = 0; i < block->list.n && !lw->failed; i++) {
         ImpStmt *s = block->list.at[i];
+        if (s->prefetch) /* what a loop around fetches */
+            continue;
         if (s->kind == IS_IF) {
             walk(lw, &s->branch.then);
             walk(lw, &s->branch.otherwise);
         }
         if (s->kind != IS_FOR)
             continue;
-        if (!is_parallel_map(s->loop.level))
+        walk(lw, &s->loop.body); /* inner loops have their own tiles, which then are none of this one's */
+        if (!is_parallel_map(s->loop.level) && !lw->failed)
             prefetch_loop(lw, block, &i);
-        walk(lw, &s->loop.body);
     }
 }
 
