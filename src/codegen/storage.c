@@ -98,6 +98,7 @@ typedef struct RegMaker {
     int64_t slots;
     Span span;
     const char *name;
+    VEC(const Core *) lets; /* around what is looked at */
 } RegMaker;
 
 /* The elements that one of `threads` threads has at most; as many as can be counted where they are more. */
@@ -144,7 +145,14 @@ static bool private_dims(Lowering *lw, const Core *e, RegMaker *maker)
     if (e->type->kind != TY_ARRAY)
         return true;
     switch (e->kind) {
-    case CORE_LET: return private_dims(lw, e->let.body, maker);
+    case CORE_LET:
+        vec_push(lw->ctx, &maker->lets, e);
+        return private_dims(lw, e->let.body, maker);
+    case CORE_VAR:
+        for (int i = maker->lets.n - 1; i >= 0; i--)
+            if (maker->lets.at[i]->let.var == e->var)
+                return private_dims(lw, maker->lets.at[i]->let.value, maker);
+        break;
     case CORE_IF: return private_dims(lw, e->cond.then, maker);
     case CORE_PRIM:
         if (prim_rows[e->prim.id].level == LEVEL_MEM)
@@ -156,7 +164,7 @@ static bool private_dims(Lowering *lw, const Core *e, RegMaker *maker)
         if (e->prim.id == P_reduceSeq || e->prim.id == P_reduceSeqUnroll)
             return private_dims(lw, e->prim.args[1], maker);
         break;
-    case CORE_VAR: case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_TUPLE: case CORE_PROJ: case CORE_UNIT_ERROR: break;
+    case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_TUPLE: case CORE_PROJ: case CORE_UNIT_ERROR: break;
     }
     Diag *d = lower_error(lw, E0410, e->span, "nothing computes the elements that are to be stored here");
     d->high = e->kind == CORE_PRIM && prim_rows[e->prim.id].level == LEVEL_HIGH;
