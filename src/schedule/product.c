@@ -6,24 +6,10 @@
  *
  * What is made of an element of the product alone, and of other elements beside it, is a function of both. */
 #include "ir/key.h"
-#include "schedule/product.h"
+#include "schedule/product_parts.h"
 #include "schedule/shape.h"
 
 enum { MOST_AXES = 8, MOST_BESIDE = 8 };
-enum { BATCH, ROW, COLUMN, GROUPS };
-
-typedef struct Product {
-    Ctx *ctx;
-    const CoreEntry *entry;
-    int *next_var;
-    const Nest *nest;
-    CoreVar *fold; /* its axis */
-    int first[GROUPS + 1]; /* the axes of each group, by where it begins */
-    int of_left, of_right; /* axes that reads without and with the last axis mention, as bits */
-    Core *left, *right;    /* operands */
-    Core *by_left, *by_right; /* what stands for them in the function of pairs */
-    bool other;            /* it is no product */
-} Product;
 
 static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 static bool is_number(Type type) { return type->kind == TY_SCALAR && type->scalar != SC_BOOL; }
@@ -111,43 +97,41 @@ static Core *value_of(void *user, const CoreVar *var)
     return var == named->var ? named->value : NULL;
 }
 
-/* The term without names of tuples: of (x, y).1 it has x. */
-static Core *opened(const Product *p, Core *term)
+Core *product_opened(Ctx *ctx, Core *term, int *next_var)
 {
     while (term->kind == CORE_LET && term->let.value->kind == CORE_TUPLE) {
         Named named = {term->let.var, term->let.value};
-        TermCopy copy = {.ctx = p->ctx, .next_var = p->next_var, .by = value_of, .user = &named};
+        TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = value_of, .user = &named};
         term = copy_term(&copy, term->let.body);
     }
     if (term->kind == CORE_PROJ) {
-        Core *tuple = opened(p, term->proj.value);
-        return tuple->kind == CORE_TUPLE ? tuple->tuple.items[term->proj.index] : make_proj(p->ctx, tuple, term->proj.index, term->span);
+        Core *tuple = product_opened(ctx, term->proj.value, next_var);
+        return tuple->kind == CORE_TUPLE ? tuple->tuple.items[term->proj.index] : make_proj(ctx, tuple, term->proj.index, term->span);
     }
     if (term_children(term) == 0)
         return term;
-    Core *new = term_copy(p->ctx, term);
+    Core *new = term_copy(ctx, term);
     for (int i = 0; i < term_children(term); i++)
-        term_set_child(new, i, opened(p, term_child(term, i)));
+        term_set_child(new, i, product_opened(ctx, term_child(term, i), next_var));
     return new;
 }
 
-static int size_of(const Product *p, int group) { return p->first[group + 1] - p->first[group]; }
+int product_axes(const Product *p, int group) { return p->first[group + 1] - p->first[group]; }
 
-/* The matrices that an operand has: its rows or columns, one after the other. They are transposed where neighbours in memory lie along them. */
-static Core *matrices(const Product *p, Core *element, int group)
+Core *product_matrices(const Product *p, Core *element, int group)
 {
     Ctx *ctx = p->ctx;
     CoreVar *const *axes = p->nest->axes, *kept, *which;
     bool across = lies_across(ctx, p->entry, element, p->fold->nat, axes[p->first[group + 1] - 1]->nat);
-    element = flattened(ctx, size_of(p, group), axes + p->first[group], element, &kept, p->next_var);
-    if (size_of(p, BATCH) > 0)
-        element = flattened(ctx, size_of(p, BATCH), axes, element, &which, p->next_var);
+    element = flattened(ctx, product_axes(p, group), axes + p->first[group], element, &kept, p->next_var);
+    if (product_axes(p, BATCH) > 0)
+        element = flattened(ctx, product_axes(p, BATCH), axes, element, &which, p->next_var);
     Core *matrix = across ? transposed(ctx, array_over(ctx, p->fold, array_over(ctx, kept, element)))
                           : array_over(ctx, kept, array_over(ctx, p->fold, element));
-    return size_of(p, BATCH) > 0 ? array_over(ctx, which, matrix) : matrix;
+    return product_axes(p, BATCH) > 0 ? array_over(ctx, which, matrix) : matrix;
 }
 
-static Core *zipped(Ctx *ctx, Core *a, Core *b)
+Core *product_zip(Ctx *ctx, Core *a, Core *b)
 {
     Type types[2] = {a->type->elem, b->type->elem};
     Core *arrays[2] = {a, b};
@@ -156,14 +140,14 @@ static Core *zipped(Ctx *ctx, Core *a, Core *b)
 }
 
 /* map(fun name => body of it, array) */
-static CoreVar *element_var(const Product *p, const char *name, const Core *array) { return make_var(p->ctx, p->next_var, name, array->type->elem, array->span); }
-static Core *component(const Product *p, CoreVar *pair, int i) { return make_proj(p->ctx, make_ref(p->ctx, pair, pair->span), i, pair->span); }
+CoreVar *product_element(const Product *p, const char *name, const Core *array) { return make_var(p->ctx, p->next_var, name, array->type->elem, array->span); }
+Core *product_component(const Product *p, CoreVar *pair, int i) { return make_proj(p->ctx, make_ref(p->ctx, pair, pair->span), i, pair->span); }
 
-/* map(fun column => reduce(op, unit, map(f, zip(row, column))), columns) */
-static Core *row_of_folds(const Product *p, const Core *fold, CoreVar *pair, Core *body, Core *row, Core *columns)
+Core *product_row(const Product *p, Core *row, Core *columns)
 {
-    CoreVar *column = element_var(p, "column", columns);
-    Core *products = make_map(p->ctx, pair, body, zipped(p->ctx, row, make_ref(p->ctx, column, fold->span)));
+    const Core *fold = p->nest->element;
+    CoreVar *column = product_element(p, "column", columns);
+    Core *products = make_map(p->ctx, p->pair, p->body, product_zip(p->ctx, row, make_ref(p->ctx, column, fold->span)));
     return make_map(p->ctx, column, fold_of(p->ctx, fold, products), columns);
 }
 
@@ -228,7 +212,7 @@ static Core *finished(Finish *f, Core *term)
         f->p->other |= term->type->kind != TY_SCALAR;
         if (!f->rest)
             return term;
-        Core *rest = component(f->p, f->pair, 1);
+        Core *rest = product_component(f->p, f->pair, 1);
         return f->n == 1 ? rest : make_proj(ctx, rest, at, term->span);
     }
     if (term_children(term) == 0)
@@ -243,94 +227,127 @@ static Core *finished(Finish *f, Core *term)
     return new;
 }
 
-/* The function of a pair, and the array beside the product, over the axes of the product. */
-static Core *finish_of(Product *p, const Nest *then, Core **beside, CoreVar **pair)
+/* The term with the unit in place of the product's elements where it is none. */
+static Core *under_condition(const Product *p, Core *term)
+{
+    int indices;
+    const Core *first, *base = term_base(term, &indices, &first);
+    if (base->kind == CORE_VAR && base->var == p->nest->var)
+        return make_if(p->ctx, p->cond, term, p->nest->element->prim.args[1], term->span);
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(p->ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, under_condition(p, term_child(term, i)));
+    return new;
+}
+
+Core *product_finish(Product *p, const Nest *then, Core **beside, CoreVar **pair)
 {
     Ctx *ctx = p->ctx;
     Core *term = then->element;
     for (int i = 0; i < then->n_axes; i++)
         term = term_with_nat(ctx, p->next_var, term, then->axes[i]->nat, p->nest->axes[i]->nat);
-    term = opened(p, term);
+    term = product_opened(ctx, term, p->next_var);
+    if (p->cond)
+        term = conditions_decided(ctx, under_condition(p, term));
     Finish f = {.p = p, .product = p->nest->var};
     finished(&f, term);
     Core *rest = f.n == 0 ? make_int(ctx, 0, term->span) : f.n == 1 ? f.beside[0] : make_tuple(ctx, f.n, f.beside, term->span);
     Type types[2] = {p->nest->element->type, rest->type};
     f.rest = rest->type;
     f.pair = *pair = make_var(ctx, p->next_var, "p", type_tuple(ctx, 2, types), term->span);
-    f.by_product = component(p, *pair, 0);
+    f.by_product = product_component(p, *pair, 0);
     Core *body = finished(&f, term);
     p->other |= axes_in(p, body) != 0 || !is_number(body->type);
     if (p->other)
         return NULL;
     CoreVar *flat[GROUPS];
     for (int group = GROUPS - 1; group >= 0; group--)
-        if (size_of(p, group) > 0)
-            rest = array_over(ctx, flat[group], flattened(ctx, size_of(p, group), p->nest->axes + p->first[group], rest, &flat[group], p->next_var));
+        if (product_axes(p, group) > 0)
+            rest = array_over(ctx, flat[group], flattened(ctx, product_axes(p, group), p->nest->axes + p->first[group], rest, &flat[group], p->next_var));
     *beside = rest;
     return body;
 }
 
 /* ---- the whole ---- */
 
-static Core *over_axes(const Product *p, Core *all)
+Core *product_over_axes(const Product *p, Core *all)
 {
-    int depth = size_of(p, BATCH) > 0;
+    int depth = product_axes(p, BATCH) > 0;
     CoreVar *const *axes = p->nest->axes;
     Ctx *ctx = p->ctx;
-    if (size_of(p, BATCH) < 2 && size_of(p, ROW) < 2 && size_of(p, COLUMN) < 2)
+    if (product_axes(p, BATCH) < 2 && product_axes(p, ROW) < 2 && product_axes(p, COLUMN) < 2)
         return all;
-    all = split_within(ctx, p->next_var, all, depth + 1, size_of(p, COLUMN), axes + p->first[COLUMN]);
-    all = split_within(ctx, p->next_var, all, depth, size_of(p, ROW), axes + p->first[ROW]);
-    all = split_within(ctx, p->next_var, all, 0, size_of(p, BATCH), axes);
+    all = split_within(ctx, p->next_var, all, depth + 1, product_axes(p, COLUMN), axes + p->first[COLUMN]);
+    all = split_within(ctx, p->next_var, all, depth, product_axes(p, ROW), axes + p->first[ROW]);
+    all = split_within(ctx, p->next_var, all, 0, product_axes(p, BATCH), axes);
     return all_or_none(ctx, p->entry, p->nest, all, p->next_var);
+}
+
+bool product_find(Product *p, Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    const Core *fold = nest->element;
+    *p = (Product){.ctx = ctx, .entry = entry, .next_var = next_var, .nest = nest};
+    if (nest->steps || nest->n_axes < 2 || nest->n_axes > MOST_AXES || !is_prim(fold, P_reduce) || !is_number(fold->type))
+        return false;
+    Core *element = product_opened(ctx, fold_element(ctx, fold, &p->fold, next_var), next_var);
+    if (axes_in(p, fold->prim.args[0]) || axes_in(p, fold->prim.args[1]) || p->fold->type->size->kind == NAT_ERROR)
+        return false;
+    for (int i = 0; i < nest->n_axes; i++)
+        for (int k = 0; k <= nest->n_axes; k++)
+            if (nat_mentions((k < nest->n_axes ? nest->axes[k] : p->fold)->type->size, nest->axes[i]->nat))
+                return false;
+    if (element->kind == CORE_IF && core_same(ctx, element->cond.otherwise, fold->prim.args[1]) && !term_mentions_nat(ctx, element->cond.cond, p->fold->nat)) {
+        p->cond = element->cond.cond;
+        element = element->cond.then;
+    }
+    each_read(element, take_read, p);
+    if (!find_groups(p))
+        return false;
+    p->by_left = p->by_right = make_int(ctx, 0, fold->span);
+    of_operands(p, element);
+    if (p->other || !p->left || !p->right)
+        return false;
+    Type types[2] = {p->left->type, p->right->type};
+    p->pair = make_var(ctx, next_var, "p", type_tuple(ctx, 2, types), fold->span);
+    p->by_left = product_component(p, p->pair, 0);
+    p->by_right = product_component(p, p->pair, 1);
+    p->body = of_operands(p, element);
+    return true;
 }
 
 Core *product_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, const Nest *then, int *next_var)
 {
-    const Core *fold = nest->element;
-    Product p = {.ctx = ctx, .entry = entry, .next_var = next_var, .nest = nest};
-    if (nest->n_axes < 2 || nest->n_axes > MOST_AXES || !is_prim(fold, P_reduce) || !is_number(fold->type))
-        return NULL;
-    Core *element = opened(&p, fold_element(ctx, fold, &p.fold, next_var));
-    if (axes_in(&p, fold->prim.args[0]) || axes_in(&p, fold->prim.args[1]) || p.fold->type->size->kind == NAT_ERROR)
-        return NULL;
-    for (int i = 0; i < nest->n_axes; i++)
-        for (int k = 0; k <= nest->n_axes; k++)
-            if (nat_mentions((k < nest->n_axes ? nest->axes[k] : p.fold)->type->size, nest->axes[i]->nat))
-                return NULL;
-    each_read(element, take_read, &p);
-    if (!find_groups(&p))
-        return NULL;
-    Core *unknown = make_int(ctx, 0, fold->span);
-    p.by_left = p.by_right = unknown;
-    of_operands(&p, element);
-    if (p.other || !p.left || !p.right)
-        return NULL;
-    Type types[2] = {p.left->type, p.right->type};
-    CoreVar *pair = make_var(ctx, next_var, "p", type_tuple(ctx, 2, types), fold->span);
-    p.by_left = component(&p, pair, 0);
-    p.by_right = component(&p, pair, 1);
-    Core *body = of_operands(&p, element), *beside = NULL, *finish = NULL;
+    Product p;
+    Core *beside = NULL, *finish = NULL;
     CoreVar *result = NULL;
-    if (then && !(finish = finish_of(&p, then, &beside, &result)))
+    if (!product_find(&p, ctx, entry, nest, next_var))
         return NULL;
-    Core *rows = matrices(&p, p.left, ROW), *columns = matrices(&p, p.right, COLUMN);
-    bool batch = size_of(&p, BATCH) > 0;
-    Core *all = batch ? zipped(ctx, rows, columns) : NULL;
+    Nest itself = {.n_axes = nest->n_axes, .axes = nest->axes, .element = make_ref(ctx, nest->var, nest->element->span)};
+    for (int i = 0; i < nest->n_axes; i++)
+        itself.element = make_index(ctx, itself.element, nest->axes[i]->nat, itself.element->span);
+    then = !then && p.cond ? &itself : then;
+    if (then && !(finish = product_finish(&p, then, &beside, &result)))
+        return NULL;
+    Span span = nest->element->span;
+    Core *rows = product_matrices(&p, p.left, ROW), *columns = product_matrices(&p, p.right, COLUMN);
+    bool batch = product_axes(&p, BATCH) > 0;
+    Core *all = batch ? product_zip(ctx, rows, columns) : NULL;
     if (batch && then)
-        all = zipped(ctx, all, beside);
-    CoreVar *each = batch ? element_var(&p, then ? "both" : "p", all) : NULL;
+        all = product_zip(ctx, all, beside);
+    CoreVar *each = batch ? product_element(&p, then ? "both" : "p", all) : NULL;
     if (batch) {
-        Core *both = then ? component(&p, each, 0) : make_ref(ctx, each, fold->span);
-        rows = make_proj(ctx, both, 0, fold->span);
-        columns = make_proj(ctx, both, 1, fold->span);
-        beside = then ? component(&p, each, 1) : NULL;
+        Core *both = then ? product_component(&p, each, 0) : make_ref(ctx, each, span);
+        rows = make_proj(ctx, both, 0, span);
+        columns = make_proj(ctx, both, 1, span);
+        beside = then ? product_component(&p, each, 1) : NULL;
     }
-    Core *from = then ? zipped(ctx, rows, beside) : rows;
-    CoreVar *row = element_var(&p, then ? "p" : "row", from);
-    Core *folds = row_of_folds(&p, fold, pair, body, then ? component(&p, row, 0) : make_ref(ctx, row, fold->span), columns);
+    Core *from = then ? product_zip(ctx, rows, beside) : rows;
+    CoreVar *row = product_element(&p, then ? "p" : "row", from);
+    Core *folds = product_row(&p, then ? product_component(&p, row, 0) : make_ref(ctx, row, span), columns);
     if (then)
-        folds = make_map(ctx, result, finish, zipped(ctx, folds, component(&p, row, 1)));
+        folds = make_map(ctx, result, finish, product_zip(ctx, folds, product_component(&p, row, 1)));
     Core *matrix = make_map(ctx, row, folds, from);
-    return over_axes(&p, batch ? make_map(ctx, each, matrix, all) : matrix);
+    return product_over_axes(&p, batch ? make_map(ctx, each, matrix, all) : matrix);
 }
