@@ -466,6 +466,13 @@ static bool is_part_of_unit(const Ast *ast, const char *name, int k)
 static bool is_first_of_unit(const Ast *ast, const char *name) { return is_part_of_unit(ast, name, 0); }
 static bool is_second_of_unit(const Ast *ast, const char *name) { return is_part_of_unit(ast, name, 1); }
 
+/* `reduce(max, NAME)` of floats. */
+static bool has_unit_of_max(const Ast *ast, const char *name)
+{
+    const Ast *op = has_unit(ast, name) ? ast->call.items[0] : NULL;
+    return op && op->kind == AST_NAME && strcmp(op->name.text, "max") == 0;
+}
+
 /* What data of this name has to be, as the operator's unit or a part of it; NULL: anything. */
 static const char *unit_text(const LawText *t, const char *name)
 {
@@ -475,6 +482,9 @@ static const char *unit_text(const LawText *t, const char *name)
         return t->chooser->unit[0];
     if (any_in(side, is_second_of_unit, name))
         return t->chooser->unit[1];
+    const Param *p = &rule->params[law_param(rule, name)];
+    if (any_in(side, has_unit_of_max, name) && strcmp(text_of(t->ctx, p->kind), "f32") == 0)
+        return "-inf";
     return is_unit(rule, name) ? operators[t->shape->op].unit : NULL;
 }
 

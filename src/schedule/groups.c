@@ -2,6 +2,7 @@
 #include "ir/result_place.h"
 #include "schedule/product.h"
 #include "schedule/shape.h"
+#include "schedule/weights.h"
 
 typedef struct Reader {
     const Nest *nest;
@@ -240,10 +241,37 @@ static Core *mapped_product(Groups *g, int last, int *next_var)
     return NULL;
 }
 
+static const Nest *nest_of(void *user, const CoreVar *array)
+{
+    Group *group = table_get(&((Groups *)user)->of_var, array);
+    return group && !group->taken ? group->nest : NULL;
+}
+
+/* Sums with weights that are made of a product, where nothing else reads what they are made of; else NULL. */
+static Core *weighted_sums(Groups *g, int last, int *next_var)
+{
+    Nest *nest = g->at[last].nest;
+    Weighted from;
+    Core *program = weighted_term(g->ctx, g->entry, nest, nest_of, g, &from, next_var);
+    Nest *members[MOST_WEIGHTS + 1] = {nest};
+    for (int i = 0; program && i < from.n; i++)
+        members[i + 1] = (Nest *)(uintptr_t)from.nests[i];
+    for (int i = 0; program && i < from.n; i++)
+        if (!read_by(table_get(&g->of_var, from.nests[i]->var), from.rows, from.n + 1, members))
+            program = NULL;
+    for (int i = 0; program && i < from.n; i++)
+        take(table_get(&g->of_var, from.nests[i]->var), nest);
+    return program;
+}
+
 static void give_value(Groups *g, int last, int *next_var)
 {
-    take_elements(g, last, next_var);
     Nest *nest = g->at[last].nest;
+    if ((nest->value = weighted_sums(g, last, next_var))) {
+        g->matrices = true;
+        return;
+    }
+    take_elements(g, last, next_var);
     if ((nest->value = mapped_scan(g, last, next_var)))
         return;
     if ((nest->value = mapped_product(g, last, next_var))) {
