@@ -97,6 +97,63 @@ static Core *value_of(void *user, const CoreVar *var)
     return var == named->var ? named->value : NULL;
 }
 
+/* ---- factors in another order ---- */
+
+enum { MOST_FACTORS = 16 };
+
+typedef struct Factors {
+    Core *over[MOST_FACTORS], *under[MOST_FACTORS]; /* a * b / c: a and b are over, c is under */
+    int n_over, n_under;
+} Factors;
+
+/* Takes a term apart into factors, and the numbers that it is divided by; of integers factors alone. False: there are too many. */
+static bool take_apart(Core *term, bool under, Factors *f)
+{
+    bool divides = is_prim(term, P_div) && scalar_is_float(term->type->scalar);
+    if (is_prim(term, P_mul) || divides)
+        return take_apart(term->prim.args[0], under, f) && take_apart(term->prim.args[1], under != divides, f);
+    int *n = under ? &f->n_under : &f->n_over;
+    if (*n == MOST_FACTORS)
+        return false;
+    (under ? f->under : f->over)[(*n)++] = term;
+    return true;
+}
+
+static Core *joined(const Product *p, PrimId id, Core *a, Core *b)
+{
+    Core *args[2] = {a, b};
+    return !a ? b : make_prim(p->ctx, id, b->type, 0, NULL, 2, args, b->span);
+}
+
+/* The factors of one side: those with a column's axis, or all others. */
+static Core *side_of(const Product *p, int n, Core *const *factors, bool columns)
+{
+    Core *all = NULL;
+    for (int i = 0; i < n; i++)
+        if (is_of(p, axes_in(p, factors[i]), COLUMN) == columns)
+            all = joined(p, P_mul, all, factors[i]);
+    return all;
+}
+
+/* x * y * w / t as (x * w / t) * y, where y alone is a column's; NULL: no two such sides are known. */
+static Core *regrouped(const Product *p, Core *element)
+{
+    Factors f = {.n_over = 0};
+    if (!take_apart(element, false, &f) || f.n_over + f.n_under < 3)
+        return NULL;
+    Core *side[2], *total = NULL, *by = NULL;
+    for (int k = 0; k < 2; k++) {
+        Core *under = side_of(p, f.n_under, f.under, k);
+        side[k] = side_of(p, f.n_over, f.over, k);
+        if (side[k] && under)
+            side[k] = joined(p, P_div, side[k], under);
+        else if (under)
+            by = under;
+        total = side[k] ? joined(p, P_mul, total, side[k]) : total;
+    }
+    return !total ? NULL : by ? joined(p, P_div, total, by) : total;
+}
+
 Core *product_opened(Ctx *ctx, Core *term, int *next_var)
 {
     while (term->kind == CORE_LET && term->let.value->kind == CORE_TUPLE) {
@@ -307,6 +364,11 @@ bool product_find(Product *p, Ctx *ctx, const CoreEntry *entry, const Nest *nest
         return false;
     p->by_left = p->by_right = make_int(ctx, 0, fold->span);
     of_operands(p, element);
+    if (p->other && (element = regrouped(p, element))) {
+        p->other = false;
+        p->left = p->right = NULL;
+        of_operands(p, element);
+    }
     if (p->other || !p->left || !p->right)
         return false;
     Type types[2] = {p->left->type, p->right->type};
