@@ -214,7 +214,6 @@ static void add_stage(Making *m, PlanStage stage, Place at)
     vec_push(ctx, &m->plan->stages, stage);
 }
 
-static bool is_prim(const Core *term, PrimId id) { return term && term->kind == CORE_PRIM && term->prim.id == id; }
 
 static void add_stages(Making *m, const Core *term, const Core *lowered, Place at, int makes);
 
@@ -223,7 +222,7 @@ static void add_value(Making *m, const Core *value, const Core *lowered, Place a
 /* What comes behind a kernel that does nothing, and gives it its launch. */
 static const Core *behind_nothing(const Core *term)
 {
-    bool nothing = term && is_prim(term, P_nextKernel) && term->prim.args[1]->kind == CORE_LIT;
+    bool nothing = term && term_is(term, P_nextKernel) && term->prim.args[1]->kind == CORE_LIT;
     return nothing ? term->prim.args[0]->lambda.body : term;
 }
 
@@ -242,12 +241,12 @@ static void add_sides(Making *m, const Core *value, const Core *lowered, Place a
 /* What is stored before the next kernel. */
 static void add_value(Making *m, const Core *value, const Core *lowered, Place at, int makes)
 {
-    bool repeats = is_prim(lowered, P_repeatKernels);
+    bool repeats = term_is(lowered, P_repeatKernels);
     if (lowered->kind == CORE_IF && term_repeat(lowered)) {
         add_sides(m, value && value->kind == CORE_IF ? value : NULL, lowered, at, makes);
         return;
     }
-    if (!repeats || (value && !is_prim(value, P_repeatKernels))) {
+    if (!repeats || (value && !term_is(value, P_repeatKernels))) {
         add_stage(m, (PlanStage){.makes = makes, .term = value, .lowered = lowered}, at);
         return;
     }
@@ -336,7 +335,7 @@ static void add_stages(Making *m, const Core *term, const Core *lowered, Place a
 {
     Plan *plan = m->plan;
     Ctx *ctx = plan->ctx;
-    while (is_prim(lowered, P_nextKernel) && (!term || term->kind == CORE_LET)) {
+    while (term_is(lowered, P_nextKernel) && (!term || term->kind == CORE_LET)) {
         const Core *f = lowered->prim.args[0], *value = lowered->prim.args[1];
         CoreVar *var = term ? term->let.var : NULL;
         const Core *repeat = term ? term_repeat(term->let.value) : NULL;
@@ -355,7 +354,7 @@ static void add_stages(Making *m, const Core *term, const Core *lowered, Place a
         at = below(ctx, at, 1);
     }
     bool branches = term && term->kind == CORE_IF && lowered->kind == CORE_IF &&
-                    (is_prim(lowered->cond.then, P_nextKernel) || is_prim(lowered->cond.otherwise, P_nextKernel));
+                    (term_is(lowered->cond.then, P_nextKernel) || term_is(lowered->cond.otherwise, P_nextKernel));
     if (branches)
         add_branches(m, term, lowered, at, makes);
     else if (m->parts < type_component_count(plan->arrays.at[m->whole].type))

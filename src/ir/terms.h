@@ -27,6 +27,8 @@ Core *make_not(Ctx *ctx, Core *a);
 Core *make_int(Ctx *ctx, int value, Span span); /* of type i32 */
 /* Some value of the type: zeros. */
 Core *make_zero(Ctx *ctx, int *next_var, Type type, Span span);
+/* Is it this primitive, with its arguments? NULL is none. */
+static inline bool term_is(const Core *term, PrimId id) { return term && term->kind == CORE_PRIM && term->prim.id == id; }
 /* The parts of a term in their order, a function's body too. */
 int term_children(const Core *term);
 Core *term_child(const Core *term, int i);

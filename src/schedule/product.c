@@ -11,7 +11,6 @@
 
 enum { MOST_AXES = 8, MOST_BESIDE = 8 };
 
-static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 static bool is_number(Type type) { return type->kind == TY_SCALAR && type->scalar != SC_BOOL; }
 
 /* The axes of the nest that a term mentions, as bits. */
@@ -109,8 +108,8 @@ typedef struct Factors {
 /* Takes a term apart into factors, and the numbers that it is divided by; of integers factors alone. False: there are too many. */
 static bool take_apart(Core *term, bool under, Factors *f)
 {
-    bool divides = is_prim(term, P_div) && scalar_is_float(term->type->scalar);
-    if (is_prim(term, P_mul) || divides)
+    bool divides = term_is(term, P_div) && scalar_is_float(term->type->scalar);
+    if (term_is(term, P_mul) || divides)
         return take_apart(term->prim.args[0], under, f) && take_apart(term->prim.args[1], under != divides, f);
     int *n = under ? &f->n_under : &f->n_over;
     if (*n == MOST_FACTORS)
@@ -346,7 +345,7 @@ bool product_find(Product *p, Ctx *ctx, const CoreEntry *entry, const Nest *nest
 {
     const Core *fold = nest->element;
     *p = (Product){.ctx = ctx, .entry = entry, .next_var = next_var, .nest = nest};
-    if (nest->steps || nest->n_axes < 2 || nest->n_axes > MOST_AXES || !is_prim(fold, P_reduce) || !is_number(fold->type))
+    if (nest->steps || nest->n_axes < 2 || nest->n_axes > MOST_AXES || !term_is(fold, P_reduce) || !is_number(fold->type))
         return false;
     Core *element = product_opened(ctx, fold_element(ctx, fold, &p->fold, next_var), next_var);
     if (axes_in(p, fold->prim.args[0]) || axes_in(p, fold->prim.args[1]) || p->fold->type->size->kind == NAT_ERROR)

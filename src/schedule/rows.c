@@ -160,7 +160,6 @@ static Core *member_value(Rows *r, const Nest *nest)
     return term;
 }
 
-static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 
 /* Is the term made of maps and folds of whole rows and vectors of their length, of up to three in one
  * map? */
@@ -181,7 +180,7 @@ static bool is_of_whole_rows(const Rows *r, const Core *term)
     bool known = id == P_map || id == P_reduce || zip || prim_rows[id].level == LEVEL_SCALAR;
     for (int i = 0; i < term_children(term) && known; i++) {
         const Core *part = term_child(term, i);
-        known = is_of_whole_rows(r, zip && is_prim(part, P_generate) ? part->prim.args[0] : part);
+        known = is_of_whole_rows(r, zip && term_is(part, P_generate) ? part->prim.args[0] : part);
     }
     return known;
 }
@@ -189,10 +188,10 @@ static bool is_of_whole_rows(const Rows *r, const Core *term)
 /* Is there something for a block, or for the threads that have columns? */
 static bool worth_it(const Rows *r, int n, Nest *const *nests, Core *const *values)
 {
-    bool fold = is_prim(nests[0]->element, P_reduce), scan = false, whole = true;
+    bool fold = term_is(nests[0]->element, P_reduce), scan = false, whole = true;
     for (int i = 0; i < n; i++) {
-        const Core *array = is_prim(nests[i]->element, P_map) ? nests[i]->element->prim.args[1] : nests[i]->element;
-        scan |= is_prim(array, P_scan) || is_prim(array, P_scanExcl);
+        const Core *array = term_is(nests[i]->element, P_map) ? nests[i]->element->prim.args[1] : nests[i]->element;
+        scan |= term_is(array, P_scan) || term_is(array, P_scanExcl);
         whole &= is_of_whole_rows(r, values[i]) && !fold_is_ordered(r->ctx, nests[i]->element);
     }
     if (n == 1)
@@ -328,7 +327,7 @@ Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var)
 {
     const Core *fold = nests[0]->element;
     Core *value = with_vectors(ctx, next_var, nests[0]->element, false);
-    if (n > 2 || !is_prim(fold, P_reduce))
+    if (n > 2 || !term_is(fold, P_reduce))
         return NULL;
     return n == 1 ? value : make_let(ctx, nests[0]->var, value, nests[1]->element);
 }

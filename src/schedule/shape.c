@@ -66,11 +66,10 @@ static void look_at_read(void *user, Core *read)
 
 /* ---- terms ---- */
 
-static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 
 Core *array_over(Ctx *ctx, CoreVar *axis, Core *element)
 {
-    if (is_prim(element, P_index) && element->prim.nats[1] == axis->nat &&
+    if (term_is(element, P_index) && element->prim.nats[1] == axis->nat &&
         element->prim.nats[0] == axis->type->size &&
         !term_mentions_nat(ctx, element->prim.args[0], axis->nat))
         return element->prim.args[0];
@@ -106,7 +105,7 @@ Core *fold_of(Ctx *ctx, const Core *fold, Core *array)
 Core *fold_element(Ctx *ctx, const Core *fold, CoreVar **axis, int *next_var)
 {
     Core *array = fold->prim.args[2];
-    if (is_prim(array, P_generate) && array->prim.args[0]->kind == CORE_LAMBDA) {
+    if (term_is(array, P_generate) && array->prim.args[0]->kind == CORE_LAMBDA) {
         *axis = array->prim.args[0]->lambda.params[0];
         return array->prim.args[0]->lambda.body;
     }
@@ -140,7 +139,7 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
         return NULL;
     if (n.along_kept <= n.along_fold) {
         Core *each = vector_over(s->ctx, s->next_var, kept, with_vectors(s->ctx, s->next_var, (Core *)(uintptr_t)fold, false), false);
-        if (is_prim(each, P_map))
+        if (term_is(each, P_map))
             return each;
     }
     Core *rows = n.along_kept > n.along_fold ? transposed(s->ctx, array_over(s->ctx, axis, array_over(s->ctx, kept, element)))
@@ -258,9 +257,9 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
             nat_mentions(axis->type->size, nest->axes[i]->nat))
             return NULL;
     }
-    if (is_prim(fold, P_reduce) && n.along_kept > n.along_fold && fold->type->kind == TY_SCALAR)
+    if (term_is(fold, P_reduce) && n.along_kept > n.along_fold && fold->type->kind == TY_SCALAR)
         return joined_columns(s, nest, axis, element);
-    if (is_prim(fold, P_reduce) && (n.along_fold == 0 || n.along_kept >= n.along_fold))
+    if (term_is(fold, P_reduce) && (n.along_fold == 0 || n.along_kept >= n.along_fold))
         return NULL;
     CoreVar *p = make_var(ctx, s->next_var, "p", type_idx(ctx, rows), fold->span);
     Nat left = p->nat;
@@ -312,11 +311,11 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
     OneRead one = {.ctx = ctx};
     each_read(element, take_read, &one);
     Core *read = one.read, *column = read ? read->prim.args[0] : NULL;
-    if (!read || one.other || read->prim.nats[1] != kept[0]->nat || !is_prim(column, P_index) ||
+    if (!read || one.other || read->prim.nats[1] != kept[0]->nat || !term_is(column, P_index) ||
         column->prim.nats[1] != kept[1]->nat)
         return NULL;
     Core *source = array_over(s->ctx, kept[1], array_over(s->ctx, kept[0], read));
-    if (is_prim(source, P_generate))
+    if (term_is(source, P_generate))
         return NULL;
     Core *across = transposed(s->ctx, source);
     if (read == element)
@@ -337,14 +336,14 @@ static Core *plain_term(Ctx *ctx, const Nest *nest)
     return term;
 }
 
-static bool is_fold(const Core *term) { return is_prim(term, P_reduce) || is_prim(term, P_scan) || is_prim(term, P_scanExcl); }
+static bool is_fold(const Core *term) { return term_is(term, P_reduce) || term_is(term, P_scan) || term_is(term, P_scanExcl); }
 
 Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
     const Shape s = {ctx, entry, next_var};
     if (nest->n_axes > 2 && nest->element->type->kind == TY_SCALAR && !is_fold(nest->element))
         return permutation(ctx, entry, nest, next_var);
-    if (is_prim(nest->element, P_reduce))
+    if (term_is(nest->element, P_reduce))
         return product_term(ctx, entry, nest, NULL, next_var);
     return nest->n_axes == 2 ? transposition(&s, nest->axes, nest->element) : NULL;
 }
@@ -353,7 +352,7 @@ Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 {
     const Shape s = {ctx, entry, next_var};
     Core *term = nest->element, *known = NULL;
-    if (is_prim(term, P_reduce) && nest->n_axes > 0)
+    if (term_is(term, P_reduce) && nest->n_axes > 0)
         known = fold_by_axes(ctx, entry, nest, next_var);
     if (!known && is_fold(term) && nest->n_axes > 0)
         known = nest->n_axes == 1 ? rows_folded(&s, nest->axes[0], term) : joined_rows(&s, nest);

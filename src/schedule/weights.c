@@ -20,13 +20,12 @@ typedef struct Weights {
     bool other; /* too many arrays */
 } Weights;
 
-static bool is_prim(const Core *term, PrimId id) { return term->kind == CORE_PRIM && term->prim.id == id; }
 
 /* reduce(op, unit, array), where op is this primitive of two numbers. */
 static bool folds_by(const Core *term, PrimId op)
 {
-    const Core *lambda = is_prim(term, P_reduce) ? term->prim.args[0] : NULL, *body = lambda && lambda->kind == CORE_LAMBDA ? lambda->lambda.body : NULL;
-    return body && is_prim(body, op) && body->prim.args[0]->kind == CORE_VAR && body->prim.args[1]->kind == CORE_VAR && body->prim.args[0]->var != body->prim.args[1]->var;
+    const Core *lambda = term_is(term, P_reduce) ? term->prim.args[0] : NULL, *body = lambda && lambda->kind == CORE_LAMBDA ? lambda->lambda.body : NULL;
+    return body && term_is(body, op) && body->prim.args[0]->kind == CORE_VAR && body->prim.args[1]->kind == CORE_VAR && body->prim.args[0]->var != body->prim.args[1]->var;
 }
 
 /* The nest that a term reads an element of, with an index for each axis; NULL: it reads no such. */
@@ -63,7 +62,7 @@ static bool reads_folds(const Weights *w, const Core *term, int depth)
     int indices;
     const Nest *nest = nest_read(w, term, &indices);
     if (nest)
-        return is_prim(nest->element, P_reduce) || (depth > 0 && term_is_elementwise(nest->element) && reads_folds(w, nest->element, depth - 1));
+        return term_is(nest->element, P_reduce) || (depth > 0 && term_is_elementwise(nest->element) && reads_folds(w, nest->element, depth - 1));
     for (int i = 0; i < term_children(term); i++)
         if (reads_folds(w, term_child(term, i), depth))
             return true;
@@ -114,7 +113,7 @@ static Core *folded(Weights *w, const Nest *nest, const Product *of, CoreVar *fo
 /* a / b, of which b is a fold of rows: a, and the nest of b. */
 static Core *divided(Weights *w, Core *term, const Product *of, int rows, const Nest **by)
 {
-    *by = is_prim(term, P_div) ? fold_of_rows(w, term->prim.args[1], of, rows, P_add) : NULL;
+    *by = term_is(term, P_div) ? fold_of_rows(w, term->prim.args[1], of, rows, P_add) : NULL;
     return *by ? term->prim.args[0] : term;
 }
 
@@ -183,14 +182,14 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     const Nest *sums = nest, *by = NULL;
     int indices;
     Core *whole = nest->element;
-    bool apart = is_prim(whole, P_div); /* the sums are divided, and not the weights */
+    bool apart = term_is(whole, P_div); /* the sums are divided, and not the weights */
     if (apart && (!(sums = nest_read(w, whole->prim.args[0], &indices)) || sums->n_axes != nest->n_axes || own_indices(whole->prim.args[0], nest) != nest->n_axes))
         return false;
     if (!folds_by(sums->element, P_add) || sums->element->type->scalar != SC_F32 || !product_find(&f->sums, w->ctx, entry, sums, w->next_var))
         return false;
     const Product *p = &f->sums;
     int rows = w->from->rows = p->first[COLUMN];
-    if (!is_prim(p->body, P_mul) || p->left->type->scalar != SC_F32)
+    if (!term_is(p->body, P_mul) || p->left->type->scalar != SC_F32)
         return false;
     int at = p->body->prim.args[0] == p->by_left ? 0 : 1; /* weight * value, or value * weight */
     if (p->body->prim.args[at] != p->by_left)
@@ -204,9 +203,9 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     Core *weight = product_opened(w->ctx, spelled_out(w, p->left), w->next_var);
     if (!by)
         weight = divided(w, weight, p, rows, &by);
-    Core *less = by && is_prim(weight, P_exp) ? weight->prim.args[0] : NULL;
+    Core *less = by && term_is(weight, P_exp) ? weight->prim.args[0] : NULL;
     f->total = by;
-    f->top = less && is_prim(less, P_sub) ? fold_of_rows(w, less->prim.args[1], p, rows, P_max) : NULL;
+    f->top = less && term_is(less, P_sub) ? fold_of_rows(w, less->prim.args[1], p, rows, P_max) : NULL;
     if (!f->top || !is_infinite(f->top->element->prim.args[1]))
         return false;
     Core *score = less->prim.args[0], *of_total = folded(w, f->total, p, p->fold), *of_top = folded(w, f->top, p, p->fold);
