@@ -5,6 +5,7 @@
  *     ->  map(fun p => map(fun row => map(fun column => reduce(op, unit, map(f, zip(row, column))), p.2), p.1), zip(a, transposed b))
  *
  * What is made of an element of the product alone, and of other elements beside it, is a function of both. */
+#include "ir/absorb.h"
 #include "ir/key.h"
 #include "schedule/product_parts.h"
 #include "schedule/shape.h"
@@ -375,7 +376,8 @@ bool product_find(Product *p, Ctx *ctx, const CoreEntry *entry, const Nest *nest
     p->by_left = product_component(p, p->pair, 0);
     p->by_right = product_component(p, p->pair, 1);
     p->body = of_operands(p, element);
-    return true;
+    ScalarValue pads[2]; /* tiles need them */
+    return core_absorbing(make_function(ctx, 1, &p->pair, p->body), fold->prim.args[1], pads);
 }
 
 Core *product_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, const Nest *then, int *next_var)
