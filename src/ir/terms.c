@@ -141,6 +141,12 @@ Core *make_if(Ctx *ctx, Core *cond, Core *then, Core *otherwise, Span span)
     return core;
 }
 
+Core *make_binary(Ctx *ctx, PrimId id, Core *a, Core *b)
+{
+    Core *args[2] = {a, b};
+    return make_prim(ctx, id, a->type, 0, NULL, 2, args, a->span);
+}
+
 Core *make_compare(Ctx *ctx, PrimId id, Nat a, Nat b, Span span)
 {
     Type i64 = type_scalar(ctx, SC_I64);

@@ -20,6 +20,8 @@ Core *make_let(Ctx *ctx, CoreVar *var, Core *value, Core *body);
 Core *make_tuple(Ctx *ctx, int n, Core *const *items, Span span);
 Core *make_proj(Ctx *ctx, Core *value, int index, Span span);
 Core *make_if(Ctx *ctx, Core *cond, Core *then, Core *otherwise, Span span);
+/* A primitive of two values of one type, which its result has, too. */
+Core *make_binary(Ctx *ctx, PrimId id, Core *a, Core *b);
 /* a <= b or a < b over sizes. */
 Core *make_compare(Ctx *ctx, PrimId id, Nat a, Nat b, Span span);
 Core *make_both(Ctx *ctx, Core *a, Core *b);

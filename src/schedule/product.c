@@ -119,11 +119,7 @@ static bool take_apart(Core *term, bool under, Factors *f)
     return true;
 }
 
-static Core *joined(const Product *p, PrimId id, Core *a, Core *b)
-{
-    Core *args[2] = {a, b};
-    return !a ? b : make_prim(p->ctx, id, b->type, 0, NULL, 2, args, b->span);
-}
+static Core *joined(const Product *p, PrimId id, Core *a, Core *b) { return a ? make_binary(p->ctx, id, a, b) : b; }
 
 /* The factors of one side: those with a column's axis, or all others. */
 static Core *side_of(const Product *p, int n, Core *const *factors, bool columns)

@@ -20,7 +20,6 @@ typedef struct Weights {
     bool other; /* too many arrays */
 } Weights;
 
-
 /* reduce(op, unit, array), where op is this primitive of two numbers. */
 static bool folds_by(const Core *term, PrimId op)
 {
@@ -185,7 +184,7 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     bool apart = term_is(whole, P_div); /* the sums are divided, and not the weights */
     if (apart && (!(sums = nest_read(w, whole->prim.args[0], &indices)) || sums->n_axes != nest->n_axes || own_indices(whole->prim.args[0], nest) != nest->n_axes))
         return false;
-    if (!folds_by(sums->element, P_add) || sums->element->type->scalar != SC_F32 || !product_find(&f->sums, w->ctx, entry, sums, w->next_var))
+    if (!folds_by(sums->element, P_add) || sums->element->type->scalar != SC_F32 || !product_find(&f->sums, w->ctx, entry, sums, w->next_var) || f->sums.cond)
         return false;
     const Product *p = &f->sums;
     int rows = w->from->rows = p->first[COLUMN];
@@ -212,12 +211,6 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     return of_total && of_top && core_same(w->ctx, of_total, weight) && core_same(w->ctx, of_top, score) && find_scores(w, entry, f, score, rows) && !w->other;
 }
 
-static Core *scalar_of_two(const Found *f, PrimId id, Core *a, Core *b)
-{
-    Core *args[2] = {a, b};
-    return make_prim(f->sums.ctx, id, a->type, 0, NULL, 2, args, a->span);
-}
-
 /* The sums of a row: of these elements of the left matrix, and of these beside the scores. */
 static Core *row_of_sums(Found *f, Core *row, Core *beside, Core *keys, Core *columns)
 {
@@ -229,14 +222,14 @@ static Core *row_of_sums(Found *f, Core *row, Core *beside, Core *keys, Core *co
     Core *of_top = fold_of(ctx, f->top->element, make_ref(ctx, scores, span));
     CoreVar *top = make_var(ctx, p->next_var, f->top->var->name, of_top->type, span);
     CoreVar *x = product_element(p, "x", of_scores);
-    Core *less = scalar_of_two(f, P_sub, make_ref(ctx, x, span), make_ref(ctx, top, span));
+    Core *less = make_binary(ctx, P_sub, make_ref(ctx, x, span), make_ref(ctx, top, span));
     Core *of_weights = make_map(ctx, x, make_prim(ctx, P_exp, less->type, 0, NULL, 1, &less, span), make_ref(ctx, scores, span));
     CoreVar *weights = make_var(ctx, p->next_var, "weights", of_weights->type, span);
     Core *of_total = fold_of(ctx, f->total->element, make_ref(ctx, weights, span));
     CoreVar *total = make_var(ctx, p->next_var, f->total->var->name, of_total->type, span), *column = product_element(p, "column", columns);
     Core *value = p->body->prim.args[p->body->prim.args[0] == p->by_left];
-    Core *products = make_map(ctx, p->pair, scalar_of_two(f, P_mul, p->by_left, value), product_zip(ctx, make_ref(ctx, weights, span), make_ref(ctx, column, span)));
-    Core *sum = scalar_of_two(f, P_div, fold_of(ctx, p->nest->element, products), make_ref(ctx, total, span));
+    Core *products = make_map(ctx, p->pair, make_binary(ctx, P_mul, p->by_left, value), product_zip(ctx, make_ref(ctx, weights, span), make_ref(ctx, column, span)));
+    Core *sum = make_binary(ctx, P_div, fold_of(ctx, p->nest->element, products), make_ref(ctx, total, span));
     Core *sums = make_let(ctx, total, of_total, make_map(ctx, column, sum, columns));
     return make_let(ctx, scores, of_scores, make_let(ctx, top, of_top, make_let(ctx, weights, of_weights, sums)));
 }
