@@ -214,7 +214,6 @@ static void add_stage(Making *m, PlanStage stage, Place at)
     vec_push(ctx, &m->plan->stages, stage);
 }
 
-
 static void add_stages(Making *m, const Core *term, const Core *lowered, Place at, int makes);
 
 static void add_value(Making *m, const Core *value, const Core *lowered, Place at, int makes);

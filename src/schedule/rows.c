@@ -160,7 +160,6 @@ static Core *member_value(Rows *r, const Nest *nest)
     return term;
 }
 
-
 /* Is the term made of maps and folds of whole rows and vectors of their length, of up to three in one
  * map? */
 static bool is_of_whole_rows(const Rows *r, const Core *term)

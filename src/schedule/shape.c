@@ -66,7 +66,6 @@ static void look_at_read(void *user, Core *read)
 
 /* ---- terms ---- */
 
-
 Core *array_over(Ctx *ctx, CoreVar *axis, Core *element)
 {
     if (term_is(element, P_index) && element->prim.nats[1] == axis->nat &&
