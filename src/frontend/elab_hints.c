@@ -273,8 +273,9 @@ static bool propose_float_quotient(Elab *e, Diag *d, Span span, Scalar to)
     return true;
 }
 
-/* A sum that is computed in a narrow type and converted then: what is lost is lost. Behind a pipe the elements are converted before. */
-static void propose_wide_fold(Elab *e, Diag *d, Value v, Scalar from, Scalar to)
+/* A sum that is computed in a narrow type and converted then: what is lost is lost. Behind a pipe the elements are converted before. A fold in order may start from
+ * any value: whether its narrow integers are to wrap, only the user knows, and there is no edit. */
+static bool propose_wide_fold(Elab *e, Diag *d, Value v, Scalar from, Scalar to)
 {
     const Core *core = v.kind == V_CORE ? v.core : NULL;
     while (core && core->kind == CORE_LET)
@@ -283,15 +284,22 @@ static void propose_wide_fold(Elab *e, Diag *d, Value v, Scalar from, Scalar to)
     bool wider = scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to));
     Span at = fold && wider ? behind_pipe(e, core->span) : NO_SPAN;
     if (!at.file)
-        return;
-    const char *name = scalar_name(to);
-    diag_propose(e->ctx, d, at, ctx_printf(e->ctx, "convert the elements, so that all is computed in %s: put $ in front of `%s`", name, prim_name(core->prim.id)), "map(cast(%s)) |> ", name);
+        return false;
+    const char *name = scalar_name(to), *fold_name = prim_name(core->prim.id);
+    if (core->prim.id != P_reduce && scalar_is_int(from) && scalar_bytes(from) < scalar_bytes(SC_I32)) {
+        diag_help(e->ctx, d, "to compute all in %s, put `map(cast(%s)) |>` in front of `%s`; to convert what wraps in %s, write `cast(%s)(...)` around the fold",
+                  name, name, fold_name, scalar_name(from), name);
+        return true;
+    }
+    diag_propose(e->ctx, d, at, ctx_printf(e->ctx, "convert the elements, so that all is computed in %s: put $ in front of `%s`", name, fold_name), "map(cast(%s)) |> ", name);
     diag_or_else(e->ctx, d);
+    return false;
 }
 
 void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scalar to)
 {
-    propose_wide_fold(e, d, v, from, to);
+    if (propose_wide_fold(e, d, v, from, to))
+        return;
     const char *words = span_text(e, span);
     bool literal = v.kind == V_CORE && v.core->kind == CORE_LIT && words;
     size_t digits = literal ? strcspn(words, "iufb") : 0;
