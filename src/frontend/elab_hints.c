@@ -314,7 +314,7 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
     else if (scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to)))
         propose_around(e, d, span, "convert it: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
     else
-        propose_around(e, d, span, ctx_printf(e->ctx, "where %s is meant, $ converts it and drops what does not fit", scalar_name(to)), ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
+        diag_help(e->ctx, d, "where %s is meant, `cast(%s)(%s)` converts it and drops what does not fit", scalar_name(to), scalar_name(to), words ? words : "...");
 }
 
 /* inf where an integer is wanted, as in `reduce(max, -inf)`: integers have a lowest and a highest one. */
