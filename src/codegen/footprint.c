@@ -415,9 +415,17 @@ static Conflict cell_conflict(const Footprint *a, int64_t i, const Footprint *b,
     return a->thread[i] != b->thread[j] || a->many[i] || b->many[j] ? CONFLICT_WARP : CONFLICT_NONE;
 }
 
+/* Does the buffer end before the other one begins? */
+static bool ends_before(const ImpBuf *a, const ImpBuf *b)
+{
+    return a->offset && b->offset && nat_is_const(a->offset) && nat_is_const(b->offset) && nat_is_const(a->count) &&
+           a->offset->value + a->count->value * scalar_bytes(a->elem) <= b->offset->value;
+}
+
+/* Buffers of one group share bytes, directly or through others. */
 static bool may_alias(const ImpBuf *a, const ImpBuf *b)
 {
-    return a == b || (a->space == SPACE_SHARED && b->space == SPACE_SHARED && a->group >= 0 && a->group == b->group);
+    return a == b || (a->space == SPACE_SHARED && b->space == SPACE_SHARED && a->group >= 0 && a->group == b->group && !ends_before(a, b) && !ends_before(b, a));
 }
 
 /* Whoever takes a ticket (b) does so for all of its block. */
