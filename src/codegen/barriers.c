@@ -39,6 +39,10 @@ typedef struct Barriers {
     VEC(int) grid_syncs; /* how many accesses stand before each barrier of the grid */
     bool trial;    /* only look: is something not ordered? */
     bool violated, inserted;
+    int loops;     /* around the statement that is walked */
+    int most_loops; /* where barriers may be put around which there are no more; and no error is told. -1: anywhere */
+    VEC(ImpStmt *) added; /* those that were put, by that limit, beside */
+    VEC(ImpBlock *) added_to;
 } Barriers;
 
 /* ---- what each statement touches -------------------------------------------------------------------------------------------- */
@@ -316,7 +320,12 @@ static void sync_before(Barriers *b, ImpBlock *list, int *i, Conflict need, Plac
         return;
     }
     SyncScope scope = need == CONFLICT_BLOCK ? SYNC_BLOCK : SYNC_WARP;
-    if (scope == SYNC_BLOCK ? !place.block_ok : !place.warp_ok) {
+    bool fits = scope == SYNC_BLOCK ? place.block_ok : place.warp_ok;
+    if (b->most_loops >= 0 && (!fits || b->loops > b->most_loops)) {
+        b->violated = true;
+        return;
+    }
+    if (!fits) {
         refuse(b, mine, other, scope);
         return;
     }
@@ -324,6 +333,10 @@ static void sync_before(Barriers *b, ImpBlock *list, int *i, Conflict need, Plac
     sync->sync = scope;
     sync->info = NEW(b->ctx, StmtInfo);
     block_insert(b->ctx, list, (*i)++, sync);
+    if (b->most_loops >= 0) {
+        vec_push(b->ctx, &b->added, sync);
+        vec_push(b->ctx, &b->added_to, list);
+    }
     b->inserted = true;
     apply_sync(b, scope);
 }
@@ -379,6 +392,7 @@ static void walk_loop(Barriers *b, ImpStmt *s, Place inner)
 {
     State before = state_copy(b, &b->now);
     int depth = s->info->inside->depth;
+    b->loops++;
     walk(b, &s->loop.body, inner);
     for (int round = 0; round < 4; round++) { /* what the next iteration meets; again as long as that adds barriers */
         b->inserted = false;
@@ -394,6 +408,7 @@ static void walk_loop(Barriers *b, ImpStmt *s, Place inner)
         if (!b->inserted)
             break;
     }
+    b->loops--;
     leave_loop(b, s);
     if (!nat_lt(b->ctx, b->lw->kernel->known, s->loop.lo, s->loop.hi))
         state_join(b, &b->now, &before);
@@ -480,29 +495,54 @@ static void drop_needless(Barriers *b, ImpBlock *block)
     }
 }
 
-/* A barrier that may as well stand before the loop is not met in every trip. */
-static void lift_out_of_loops(Barriers *b, ImpBlock *block)
+static void take_out(ImpBlock *block, const ImpStmt *s)
+{
+    for (int i = 0; i < block->list.n; i++)
+        if (block->list.at[i] == s) {
+            block_remove(block, i);
+            return;
+        }
+}
+
+/* Puts barriers where one is missed, inside no more than so many loops. False, and without them: that does not do, or takes more than `most`. */
+static bool others_do(Barriers *b, int loops, int64_t most)
+{
+    b->trial = false;
+    b->most_loops = loops;
+    b->added.n = b->added_to.n = 0;
+    bool missing = anything_missing(b);
+    b->trial = true;
+    b->most_loops = -1;
+    bool enough = !missing && b->added.n <= most && !anything_missing(b);
+    for (int i = 0; i < b->added.n && !enough; i++)
+        take_out(b->added_to.at[i], b->added.at[i]);
+    return enough;
+}
+
+/* A barrier that may as well stand before the loop is not met in every trip; nor is one that orders more than that, where others outside of the loop order the rest. */
+static void lift_out_of_loops(Barriers *b, ImpBlock *block, int loops)
 {
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
         if (s->kind == IS_IF) {
-            lift_out_of_loops(b, &s->branch.then);
-            lift_out_of_loops(b, &s->branch.otherwise);
+            lift_out_of_loops(b, &s->branch.then, loops);
+            lift_out_of_loops(b, &s->branch.otherwise, loops);
         }
         if (s->kind != IS_FOR)
             continue;
-        lift_out_of_loops(b, &s->loop.body);
+        lift_out_of_loops(b, &s->loop.body, loops + 1);
+        int64_t trips = nat_is_const(s->loop.hi) && nat_is_const(s->loop.lo) && nat_is_const(s->loop.step) ? div_up(s->loop.hi->value - s->loop.lo->value, s->loop.step->value) : INT64_MAX;
         for (int k = 0; k < s->loop.body.list.n; k++) {
             ImpStmt *sync = s->loop.body.list.at[k];
             if (sync->kind != IS_SYNC)
                 continue;
             block_remove(&s->loop.body, k);
             block_insert(b->ctx, block, i, sync);
-            if (!anything_missing(b)) {
+            if (!anything_missing(b) || others_do(b, loops, trips - 2)) {
                 i++;
                 k--;
             } else {
-                block_remove(block, i);
+                take_out(block, sync);
                 block_insert(b->ctx, &s->loop.body, k, sync);
             }
         }
@@ -585,7 +625,7 @@ static void check_grid(Barriers *b, const StmtInfo *all)
 
 void pass_barriers(Lowering *lw)
 {
-    Barriers b = {.lw = lw, .ctx = lw->ctx, .uniform = uniform_of(lw)};
+    Barriers b = {.lw = lw, .ctx = lw->ctx, .uniform = uniform_of(lw), .most_loops = -1};
     StmtInfo all = {.hidden = false};
     collect(&b, &lw->kernel->body, NULL, NULL, &all);
     check_grid(&b, &all);
@@ -599,7 +639,7 @@ void pass_barriers(Lowering *lw)
         return;
     b.trial = true;
     drop_needless(&b, &lw->kernel->body);
-    lift_out_of_loops(&b, &lw->kernel->body);
+    lift_out_of_loops(&b, &lw->kernel->body, 0);
     drop_needless(&b, &lw->kernel->body);
     merge_neighbours(&b, &lw->kernel->body);
 }
