@@ -544,6 +544,8 @@ static void level_loop(Lowering *lw, const Core *map, const Elements *e, LevelBo
     }
     Nat p = nat_var(ctx, level_var_name(level, axis), zero, nat_add_k(ctx, e->end, -1));
     ImpStmt *s = emit_for(lw, span, level, p, id, e->end, count);
+    if (level == P_mapBlock)
+        lw->open.of_block[axis] = p;
     Saved saved = enter(lw, &s->loop.body);
     nat_fact_le(ctx, lw->facts, nat_add_k(ctx, p, 1), e->end);
     guarded(lw, span, e, p, body, user);

@@ -30,7 +30,7 @@ static void find_other(void *user, Nat var)
     s->others = true;
 }
 
-bool only_sizes(Lowering *lw, Nat nat)
+bool only_sizes(const Lowering *lw, Nat nat)
 {
     Sizes s = {lw->entry, false};
     nat_each_var(lw->ctx, nat, find_other, &s);

@@ -110,6 +110,7 @@ typedef struct Opened { /* a pattern whose function is translated */
 } Opened;
 typedef struct Levels {
     bool global[3], block[3], thread[3], warp, lane;
+    Nat of_block[3]; /* the variables of loops over mapBlock; NULL: there is none */
     const Opened *inside; /* the innermost; for messages */
 } Levels;
 
@@ -276,7 +277,7 @@ bool is_seq_map(PrimId id);
 /* ---- layout.c: toShared[pad, swizzle, inPlace] --------------------------------------------------------------------------- */
 
 /* Cells of a value of type t in a buffer with this layout; its rows. */
-bool only_sizes(Lowering *lw, Nat nat); /* no loop variables: known at the launch */
+bool only_sizes(const Lowering *lw, Nat nat); /* no loop variables: known at the launch */
 Nat layout_cells(Lowering *lw, Type t, const BufLayout *layout);
 Nat layout_rows(Lowering *lw, Type t);
 /* The layout that the options ask for, of a buffer for arrays of type t; NULL: plain. */

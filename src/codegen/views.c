@@ -210,11 +210,34 @@ static Nat scalar_as_nat(Lowering *lw, ImpExpr *e, Nat size)
  * known of it then but its range, so that this is for indices of which nothing is known anyway. */
 enum { INDEX_NODES = 60 };
 
-/* How many nodes the nat has, up to about `most`. What depends on sizes alone counts once: it gets a name of its own. */
-static int index_nodes(Lowering *lw, Nat nat, int most)
+typedef struct OfBlock {
+    const Lowering *lw;
+    bool others;
+} OfBlock;
+
+static void find_finer(void *user, Nat var)
+{
+    OfBlock *of = user;
+    const Lowering *lw = of->lw;
+    bool known = only_sizes(lw, var) || imp_is_device_size(var);
+    for (int a = 0; a < 3; a++)
+        known |= var == lw->kernel->block[a] || var == lw->kernel->grid[a] || var == lw->open.of_block[a];
+    of->others |= !known;
+}
+
+/* Is it the same for all threads of a block, and in all steps of its loops? Then it gets a name of its own. */
+static bool same_in_block(const Lowering *lw, Nat nat)
+{
+    OfBlock of = {lw, false};
+    nat_each_var(lw->ctx, nat, find_finer, &of);
+    return !of.others;
+}
+
+/* How many nodes the nat has, up to about `most`. What is the same in all of a block counts once. */
+static int index_nodes(const Lowering *lw, Nat nat, int most)
 {
     int n = 1;
-    if (!nat || nat_is_const(nat) || nat_nodes(nat) == 1 || only_sizes(lw, nat))
+    if (!nat || nat_is_const(nat) || nat_nodes(nat) == 1 || same_in_block(lw, nat))
         return n;
     if (nat->kind != NAT_SUM)
         return n + index_nodes(lw, nat->a, most) + (nat->b ? index_nodes(lw, nat->b, most) : 0);
