@@ -1,9 +1,9 @@
-/* Part of pass indices: what a kernel works out from sizes alone gets a name where it is needed more than once.
+/* Part of pass indices: what a kernel works out from sizes and blocks alone gets a name where it is needed more than once.
  *
  *   min(ceilDiv(n, 8192), 4*numSM) in several places  ->  const int blocks = ...;  at the top
  *   (n + 2047) / 2048 ... (n + 2047) / 524288         ->  const int blocks = (n + 2047) / 2048; ... blocks / 256
  *
- * Keeps every value. The names stand in the kernel's outermost list, before the first statement that needs them. */
+ * Keeps every value. The names stand before the first statement that needs them, in the kernel's outermost list, or in the body of the loop over blocks. */
 #include "codegen/indices.h"
 #include "codegen/walk.h"
 
@@ -13,6 +13,7 @@ typedef struct Sizes {
     VEC(Nat) named; /* variables that stand for sizes: the entry's, the device's, and what got a name here */
     VEC(Nat) once;  /* not worth a name */
     VEC(Nat) blocks; /* how far the loops over blocks go: better spelled out by themselves */
+    bool of_blocks; /* `named` has the numbers of blocks, too */
     bool quotients; /* look for a / c with a constant c; else for all other work */
     Nat found;      /* the one that is looked for, or the first that is seen */
     int uses;
@@ -171,10 +172,13 @@ static void find_loop(void *user, ImpStmt *s)
         of->loop = s;
 }
 
-static const char *size_name(Lowering *lw, ImpBlock *rest, Nat nat)
+static const char *size_name(const Sizes *z, ImpBlock *rest, Nat nat)
 {
+    Lowering *lw = z->lw;
     Extent of = {lw->ctx, nat, NULL};
     walk_stmts(rest, find_loop, &of);
+    if (z->of_blocks && !of.loop)
+        return nat->kind == NAT_DIV ? "quotient" : nat->kind == NAT_MOD ? "rest" : "bound";
     if (of.loop && of.loop->loop.level == P_mapBlock)
         return "blocks";
     for (int k = 0; k < lw->program->kernels.n; k++) /* of the kernel before, whose blocks have left that many values */
@@ -199,13 +203,12 @@ static void declare_size(Sizes *z, ImpBlock *body, int i, Nat nat)
         declare_size(z, &first->branch.then, k, nat);
         return;
     }
-    Nat by = name_nat(lw, body, i, nat, size_name(lw, &rest, nat), size_told_by, z);
+    Nat by = name_nat(lw, body, i, nat, size_name(z, &rest, nat), size_told_by, z);
     vec_push(z->ctx, &z->named, by);
 }
 
-static void name_some(Sizes *z)
+static void name_some(Sizes *z, ImpBlock *body)
 {
-    ImpBlock *body = &z->lw->kernel->body;
     for (int i = 0; i < body->list.n; i++) {
         ImpBlock one = {.list = {body->list.at + i, 1, 0}}, rest = {.list = {body->list.at + i, body->list.n - i, 0}};
         uses_in(z, &one, NULL);
@@ -231,13 +234,41 @@ static void note_blocks(void *user, ImpStmt *s)
         vec_push(z->ctx, &z->blocks, s->loop.hi);
 }
 
+static void name_all(Sizes *z, ImpBlock *body)
+{
+    for (int quotients = 0; quotients < 2; quotients++) {
+        z->quotients = quotients;
+        name_some(z, body);
+    }
+}
+
+static void name_in_loops(Sizes *z, ImpBlock *body)
+{
+    for (int i = 0; i < body->list.n; i++) {
+        ImpStmt *s = body->list.at[i];
+        if (s->kind == IS_IF)
+            name_in_loops(z, &s->branch.then);
+        if (s->kind != IS_FOR || s->loop.level != P_mapBlock)
+            continue;
+        int n = z->named.n;
+        vec_push(z->ctx, &z->named, s->loop.var);
+        name_all(z, &s->loop.body);
+        name_in_loops(z, &s->loop.body);
+        z->named.n = n;
+    }
+}
+
 void name_sizes(Lowering *lw)
 {
     Sizes z = {.lw = lw, .ctx = lw->ctx};
-    walk_stmts(&lw->kernel->body, note_blocks, &z);
+    ImpBlock *body = &lw->kernel->body;
+    walk_stmts(body, note_blocks, &z);
     for (int i = 0; i < lw->entry->n_sizes; i++)
         vec_push(z.ctx, &z.named, lw->entry->sizes[i]);
-    name_some(&z);
-    z.quotients = true;
-    name_some(&z);
+    name_all(&z, body);
+    z.of_blocks = true;
+    for (int a = 0; a < 3; a++)
+        vec_push(z.ctx, &z.named, lw->kernel->block[a]);
+    name_all(&z, body);
+    name_in_loops(&z, body);
 }
