@@ -1,5 +1,6 @@
 /* Rules at the place of use: see rule.h. The right side is evaluated as the body of a definition is, with functions and data that are core already. */
 #include "ir/absorb.h"
+#include "ir/band.h"
 #include "frontend/elab_internal.h"
 #include "frontend/rule.h"
 #include "ir/choice.h"
@@ -433,7 +434,7 @@ static bool law_holds(Using *u, RuleCondition law, const Ast *cond)
 {
     if (cond->call.n != condition_rows[law].n)
         return refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[law].name, condition_rows[law].takes));
-    bool found = law == RULE_orders || law == RULE_absorbs || law == RULE_neighbours || law == RULE_across || law == RULE_registers; /* it was, when the parameters were bound */
+    bool found = law == RULE_orders || law == RULE_absorbs || law == RULE_band || law == RULE_neighbours || law == RULE_across || law == RULE_registers; /* it was, when the parameters were bound */
     if (found)
         return true;
     return law == RULE_sameAs ? is_same_as(u, cond) : law == RULE_scalars ? is_of_scalars(u, cond) : operator_has(u, law, cond);
@@ -520,6 +521,27 @@ static int registers_of(Type type)
     return n;
 }
 
+/* band(f, masks, lower, back, upper, ahead): f(x, masks[i][j]) is -inf unless lower*i <= j + back and j < upper*i + ahead. */
+static bool find_band(Using *u, const Ast *cond)
+{
+    int k[6];
+    for (int i = 0; i < 6; i++)
+        k[i] = param_named(u, cond->call.items[i]);
+    const Core *f = k[0] < 0 ? NULL : u->use->bound[k[0]].core, *masks = k[1] < 0 ? NULL : u->use->bound[k[1]].core;
+    bool takes = f && masks;
+    for (int i = 2; i < 6; i++)
+        takes = takes && k[i] >= 0 && u->holes[k[i]].kind == KIND_NAT && u->holes[k[i]].name;
+    if (!takes)
+        return refuse(u, ctx_printf(u->e->ctx, "`band` takes %s", condition_rows[RULE_band].takes));
+    Band band = core_band(u->e->ctx, f, masks);
+    Nat nats[4] = {band.lower, band.back, band.upper, band.ahead};
+    for (int i = 2; i < 6; i++) {
+        u->holes[k[i]].nat = nats[i - 2];
+        u->holes[k[i]].filled = true;
+    }
+    return true;
+}
+
 /* Conditions that set a parameter, unless the strategy gives it. neighbours(xs, w): w neighbours of xs take 16 bytes of the widest array that is
  * read for them. across(xs, x): x is 1 where the last two dimensions are exchanged. registers(x, c): x takes c registers. */
 static bool find_numbers(Using *u)
@@ -527,10 +549,12 @@ static bool find_numbers(Using *u)
     for (int i = 0; i < u->rule->n_where; i++) {
         const Ast *cond = u->rule->where[i];
         RuleCondition law = condition_of(u, cond);
-        if (law != RULE_neighbours && law != RULE_across && law != RULE_registers)
+        if (law != RULE_neighbours && law != RULE_across && law != RULE_registers && law != RULE_band)
             continue;
-        if (!law_holds(u, law, cond))
+        if (!law_holds(u, law, cond) || (law == RULE_band && !find_band(u, cond)))
             return false;
+        if (law == RULE_band)
+            continue;
         int x = param_named(u, cond->call.items[0]), at = param_named(u, cond->call.items[1]);
         const Core *value = x < 0 ? NULL : u->use->bound[x].core;
         if (!value || at < 0 || u->holes[at].kind != KIND_NAT || !u->holes[at].name)

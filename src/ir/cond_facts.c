@@ -8,26 +8,27 @@ static bool is_lazy(const Core *cond, bool is_and)
     return other && other->kind == CORE_LIT && other->lit.type == SC_BOOL && (other->lit.i != 0) == !is_and;
 }
 
-void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds)
+void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user)
 {
     if (is_lazy(cond, holds)) {
-        core_cond_facts(ctx, facts, cond->cond.cond, holds);
-        core_cond_facts(ctx, facts, holds ? cond->cond.then : cond->cond.otherwise, holds);
+        core_cond_compares(cond->cond.cond, holds, fn, user);
+        core_cond_compares(holds ? cond->cond.then : cond->cond.otherwise, holds, fn, user);
     }
     if (cond->kind != CORE_PRIM)
         return;
     Core *const *args = cond->prim.args;
-    switch ((int)cond->prim.id) {
+    PrimId id = cond->prim.id;
+    switch ((int)id) {
     case P_and:
     case P_or:
         /* `a or b` says nothing of either; that it does not hold says both do not. */
-        if (holds == (cond->prim.id == P_and)) {
-            core_cond_facts(ctx, facts, args[0], holds);
-            core_cond_facts(ctx, facts, args[1], holds);
+        if (holds == (id == P_and)) {
+            core_cond_compares(args[0], holds, fn, user);
+            core_cond_compares(args[1], holds, fn, user);
         }
         return;
     case P_not:
-        core_cond_facts(ctx, facts, args[0], !holds);
+        core_cond_compares(args[0], !holds, fn, user);
         return;
     case P_lt: case P_le: case P_gt: case P_ge: case P_eq: case P_ne:
         break;
@@ -36,10 +37,20 @@ void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds)
     }
     if (args[0]->kind != CORE_SIZE || args[1]->kind != CORE_SIZE)
         return;
-    Nat a = args[0]->size, b = args[1]->size;
-    PrimId id = cond->prim.id;
     if (!holds)
         id = id == P_lt ? P_ge : id == P_le ? P_gt : id == P_gt ? P_le : id == P_ge ? P_lt : id == P_eq ? P_ne : P_eq;
+    fn(user, id, args[0]->size, args[1]->size);
+}
+
+typedef struct Facts {
+    Ctx *ctx;
+    NatFacts *facts;
+} Facts;
+
+static void add_fact(void *user, PrimId id, Nat a, Nat b)
+{
+    Ctx *ctx = ((Facts *)user)->ctx;
+    NatFacts *facts = ((Facts *)user)->facts;
     switch ((int)id) {
     case P_lt:
         nat_fact_le(ctx, facts, nat_add_k(ctx, a, 1), b);
@@ -60,4 +71,10 @@ void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds)
         nat_fact_ne(ctx, facts, a, b);
         break;
     }
+}
+
+void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds)
+{
+    Facts to = {ctx, facts};
+    core_cond_compares(cond, holds, add_fact, &to);
 }

@@ -148,6 +148,9 @@ typedef struct CoreProgram {
     VEC(CoreEntry *) entries;
 } CoreProgram;
 
+typedef void (*CompareFn)(void *user, PrimId id, Nat a, Nat b);
+/* Calls `fn` for comparisons of sizes that are true where the condition holds, or where it does not. */
+void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user);
 /* Adds what a condition over sizes says where it holds, or where it does not. */
 void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds);
 

@@ -91,8 +91,8 @@ kept_body(int *__restrict__ result, const int *__restrict__ xs, Index n)
     // grid_strides.rise:17: mapBlock
     for (Index block = blockIdx.x; block < 64; block += gridDim.x) {
         int acc = 0;
-        const Index base = block*64 + thread;
         const Index end = (n - block*64 + 4032) / 4096;
+        const Index base = block*64 + thread;
         for (Index i = 0; i < end; i++)
             acc = wrap_add(acc, xs[base + i*4096]);
         const Index end_1 = (n + 4095) / 4096;
