@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "frontend/elab_internal.h"
+#include "ir/key.h"
 
 PrimId prim_of_op(AstOp op)
 {
@@ -231,6 +232,14 @@ static bool as_bool(Elab *e, Value v, const char *what, Core **core)
     return false;
 }
 
+/* Is the condition y one of those that x combines? */
+static bool has_operand(Elab *e, const Core *x, PrimId id, const Core *y)
+{
+    if (x->kind == CORE_PRIM && x->prim.id == id)
+        return has_operand(e, x->prim.args[0], id, y) || has_operand(e, x->prim.args[1], id, y);
+    return core_same(e->ctx, x, y);
+}
+
 static Value eval_logic(Elab *e, AstOp op, Value a, Value b, Span span)
 {
     const char *what = op == OP_AND ? "and" : "or";
@@ -243,6 +252,8 @@ static Value eval_logic(Elab *e, AstOp op, Value a, Value b, Span span)
         return v_core(e, (x->lit.i != 0) == stops ? x : y);
     if (y->kind == CORE_LIT)
         return v_core(e, (y->lit.i != 0) == stops ? y : x);
+    if (has_operand(e, x, prim_of_op(op), y))
+        return v_core(e, x);
     Core *args[2] = {x, y};
     return v_core(e, core_prim(e, prim_of_op(op), span, type_scalar(e->ctx, SC_BOOL), 0, NULL, 2, args));
 }
