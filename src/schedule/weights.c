@@ -2,7 +2,7 @@
  *
  *   s[i][k]  = finish(a product)            t[i] = reduce(max, -inf, s[i])
  *   w[i][k]  = exp(s[i][k] - t[i])          n[i] = reduce(+, 0, w[i])
- *   o[i][j]  = reduce(+, 0, w[i][k] * v[k][j]) / n[i], or of w[i][k] / n[i]
+ *   o[i][j]  = reduce(+, 0, w[i][k] * v[k][j]) / n[i], or of w[i][k] / n[i], or these times 1 / n[i]
  *     ->  for each row: let scores = ... in let top = ... in let weights = ... in let total = ... in map(fun column => ..., columns)
  *
  * Arrays between are spelled out first, so it does not matter which of them have names. */
@@ -109,11 +109,31 @@ static Core *folded(Weights *w, const Nest *nest, const Product *of, CoreVar *fo
     return product_opened(w->ctx, spelled_out(w, element), w->next_var);
 }
 
+static bool is_one(const Core *term) { return term->kind == CORE_LIT && term->type->kind == TY_SCALAR && term->type->scalar == SC_F32 && term->lit.f == 1; }
+
+/* Of a / b, a * (1 / b) and (1 / b) * a: a, and b; NULL: another term. */
+static Core *dividend(const Core *term, Core **by)
+{
+    if (term_is(term, P_div)) {
+        *by = term->prim.args[1];
+        return term->prim.args[0];
+    }
+    for (int i = 0; i < 2 && term_is(term, P_mul); i++) {
+        const Core *one = term->prim.args[i];
+        if (term_is(one, P_div) && is_one(one->prim.args[0])) {
+            *by = one->prim.args[1];
+            return term->prim.args[1 - i];
+        }
+    }
+    return NULL;
+}
+
 /* a / b, of which b is a fold of rows: a, and the nest of b. */
 static Core *divided(Weights *w, Core *term, const Product *of, int rows, const Nest **by)
 {
-    *by = term_is(term, P_div) ? fold_of_rows(w, term->prim.args[1], of, rows, P_add) : NULL;
-    return *by ? term->prim.args[0] : term;
+    Core *b, *a = dividend(term, &b);
+    *by = a ? fold_of_rows(w, b, of, rows, P_add) : NULL;
+    return *by ? a : term;
 }
 
 /* The product whose element a term is made of; NULL: of none. */
@@ -180,9 +200,9 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
 {
     const Nest *sums = nest, *by = NULL;
     int indices;
-    Core *whole = nest->element;
-    bool apart = term_is(whole, P_div); /* the sums are divided, and not the weights */
-    if (apart && (!(sums = nest_read(w, whole->prim.args[0], &indices)) || sums->n_axes != nest->n_axes || own_indices(whole->prim.args[0], nest) != nest->n_axes))
+    Core *divisor, *of_sums = dividend(spelled_out(w, nest->element), &divisor);
+    bool apart = of_sums != NULL; /* the sums are divided, and not the weights */
+    if (apart && (!(sums = nest_read(w, of_sums, &indices)) || sums->n_axes != nest->n_axes || own_indices(of_sums, nest) != nest->n_axes))
         return false;
     if (!folds_by(sums->element, P_add) || sums->element->type->scalar != SC_F32 || !product_find(&f->sums, w->ctx, entry, sums, w->next_var) || f->sums.cond)
         return false;
@@ -196,7 +216,7 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     if (apart) {
         Product own = {.nest = nest};
         take(w, sums);
-        if (!(by = fold_of_rows(w, whole->prim.args[1], &own, rows, P_add)))
+        if (!(by = fold_of_rows(w, divisor, &own, rows, P_add)))
             return false;
     }
     Core *weight = product_opened(w->ctx, spelled_out(w, p->left), w->next_var);
