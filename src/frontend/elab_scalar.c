@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "frontend/elab_internal.h"
-#include "ir/key.h"
 
 PrimId prim_of_op(AstOp op)
 {
@@ -232,12 +231,25 @@ static bool as_bool(Elab *e, Value v, const char *what, Core **core)
     return false;
 }
 
-/* Is the condition y one of those that x combines? */
-static bool has_operand(Elab *e, const Core *x, PrimId id, const Core *y)
+/* Are both the same comparison of sizes? Of others the literals may have no types yet. */
+static bool same_comparison(const Core *x, const Core *y)
+{
+    if (x->kind != CORE_PRIM || y->kind != CORE_PRIM || x->prim.id != y->prim.id || x->prim.n_args != 2)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const Core *a = x->prim.args[i], *b = y->prim.args[i];
+        if (a->kind != CORE_SIZE || b->kind != CORE_SIZE || a->size != b->size)
+            return false;
+    }
+    return true;
+}
+
+/* Is the comparison of sizes y one of those that x combines? */
+static bool has_operand(const Core *x, PrimId id, const Core *y)
 {
     if (x->kind == CORE_PRIM && x->prim.id == id)
-        return has_operand(e, x->prim.args[0], id, y) || has_operand(e, x->prim.args[1], id, y);
-    return core_same(e->ctx, x, y);
+        return has_operand(x->prim.args[0], id, y) || has_operand(x->prim.args[1], id, y);
+    return same_comparison(x, y);
 }
 
 static Value eval_logic(Elab *e, AstOp op, Value a, Value b, Span span)
@@ -252,7 +264,7 @@ static Value eval_logic(Elab *e, AstOp op, Value a, Value b, Span span)
         return v_core(e, (x->lit.i != 0) == stops ? x : y);
     if (y->kind == CORE_LIT)
         return v_core(e, (y->lit.i != 0) == stops ? y : x);
-    if (has_operand(e, x, prim_of_op(op), y))
+    if (has_operand(x, prim_of_op(op), y))
         return v_core(e, x);
     Core *args[2] = {x, y};
     return v_core(e, core_prim(e, prim_of_op(op), span, type_scalar(e->ctx, SC_BOOL), 0, NULL, 2, args));
