@@ -335,7 +335,18 @@ static const Ast *condition_on(const Item *rule, RuleCondition kind, int arg, co
 }
 
 /* A condition finds what it is. */
-static bool is_found(const Item *rule, const Param *p) { return condition_on(rule, RULE_orders, 2, p) || condition_on(rule, RULE_orders, 3, p) || condition_on(rule, RULE_absorbs, 2, p) || condition_on(rule, RULE_absorbs, 3, p); }
+static bool is_found(const Item *rule, const Param *p)
+{
+    static const struct {
+        RuleCondition kind;
+        int from, to;
+    } finds[] = {{RULE_orders, 2, 4}, {RULE_absorbs, 2, 4}, {RULE_band, 2, 6}};
+    for (size_t k = 0; k < sizeof finds / sizeof *finds; k++)
+        for (int arg = finds[k].from; arg < finds[k].to; arg++)
+            if (condition_on(rule, finds[k].kind, arg, p))
+                return true;
+    return false;
+}
 
 static bool takes_operator(const Item *rule, const Param *p) { return is_operator(p->kind) && !is_found(rule, p); }
 
@@ -349,7 +360,7 @@ void law_choose(LawText *t, LawShape *to)
     to->op = named < 0 ? to->op : named;
     int open_nats = 0;
     for (int i = 0; i < rule->n_params; i++)
-        open_nats += kind_of(&rule->params[i]) == IS_NAT && rule->params[i].implicit;
+        open_nats += kind_of(&rule->params[i]) == IS_NAT && rule->params[i].implicit && !is_found(rule, &rule->params[i]);
     /* Of rules of the whole device, one size is now and then such that it wants blocks. */
     bool device = rule->level && strcmp(rule->level, "grid") == 0;
     int large = device && open_nats && below(t, 2) ? (int)below(t, open_nats) : -1;
@@ -361,7 +372,7 @@ void law_choose(LawText *t, LawShape *to)
         to->open[i] = false;
         if (kind_of(&rule->params[i]) == IS_TYPE)
             to->types[i] = below(t, 2) || strcmp(rule->params[i].kind->name.text, "data") != 0 ? "i32" : "(i32, i32)";
-        if (kind_of(&rule->params[i]) == IS_NAT) {
+        if (kind_of(&rule->params[i]) == IS_NAT && !is_found(rule, &rule->params[i])) {
             bool implicit = rule->params[i].implicit;
             to->nats[i] = !implicit ? (narrow ? 1 : (int64_t)below(t, 7)) : large-- == 0 ? (int64_t)(250 + below(t, below(t, 3) ? 900 : 3000)) : (int64_t)below(t, 13);
             to->open[i] = implicit && !closed && below(t, 3) == 0;
@@ -496,7 +507,7 @@ const char *law_left(LawText *t, const char *result)
     sb_init(&sb, t->ctx);
     sb_printf(&sb, "%.*s\n%sentry lawLeft", (int)t->size, t->text, declarations);
     for (int i = 0; i < rule->n_params; i++)
-        if (kind_of(&rule->params[i]) == IS_NAT) {
+        if (kind_of(&rule->params[i]) == IS_NAT && !is_found(rule, &rule->params[i])) {
             if (t->shape->open[i])
                 sb_printf(&sb, " {%s: nat}", rule->params[i].name);
             else

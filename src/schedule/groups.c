@@ -247,12 +247,14 @@ static const Nest *nest_of(void *user, const CoreVar *array)
     return group && !group->taken ? group->nest : NULL;
 }
 
-/* Sums with weights that are made of a product, where nothing else reads what they are made of; else NULL. */
+/* Sums with weights that are made of a product, or folds of the rows of one, where nothing else reads what they are made of; else NULL. */
 static Core *weighted_sums(Groups *g, int last, int *next_var)
 {
     Nest *nest = g->at[last].nest;
     Weighted from;
     Core *program = weighted_term(g->ctx, g->entry, nest, nest_of, g, &from, next_var);
+    if (!program)
+        program = folded_term(g->ctx, g->entry, nest, nest_of, g, &from, next_var);
     Nest *members[MOST_WEIGHTS + 1] = {nest};
     for (int i = 0; program && i < from.n; i++)
         members[i + 1] = (Nest *)(uintptr_t)from.nests[i];

@@ -14,6 +14,14 @@ enum { MOST_AXES = 8, MOST_BESIDE = 8 };
 
 static bool is_number(Type type) { return type->kind == TY_SCALAR && type->scalar != SC_BOOL; }
 
+static bool is_of_scalars(Type type)
+{
+    for (int i = 0; type->kind == TY_TUPLE && i < type->n_items; i++)
+        if (!is_of_scalars(type->items[i]))
+            return false;
+    return type->kind == TY_SCALAR || type->kind == TY_TUPLE;
+}
+
 /* The axes of the nest that a term mentions, as bits. */
 static int axes_in(const Product *p, const Core *term)
 {
@@ -312,7 +320,7 @@ Core *product_finish(Product *p, const Nest *then, Core **beside, CoreVar **pair
     f.pair = *pair = make_var(ctx, p->next_var, "p", type_tuple(ctx, 2, types), term->span);
     f.by_product = product_component(p, *pair, 0);
     Core *body = finished(&f, term);
-    p->other |= axes_in(p, body) != 0 || !is_number(body->type);
+    p->other |= axes_in(p, body) != 0 || !is_of_scalars(body->type);
     if (p->other)
         return NULL;
     CoreVar *flat[GROUPS];
@@ -387,7 +395,7 @@ Core *product_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, const Nes
     for (int i = 0; i < nest->n_axes; i++)
         itself.element = make_index(ctx, itself.element, nest->axes[i]->nat, itself.element->span);
     then = !then && p.cond ? &itself : then;
-    if (then && !(finish = product_finish(&p, then, &beside, &result)))
+    if (then && (!(finish = product_finish(&p, then, &beside, &result)) || !is_number(finish->type)))
         return NULL;
     Span span = nest->element->span;
     Core *rows = product_matrices(&p, p.left, ROW), *columns = product_matrices(&p, p.right, COLUMN);

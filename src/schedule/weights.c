@@ -5,6 +5,12 @@
  *   o[i][j]  = reduce(+, 0, w[i][k] * v[k][j]) / n[i], or of w[i][k] / n[i], or these times 1 / n[i]
  *     ->  for each row: let scores = ... in let top = ... in let weights = ... in let total = ... in map(fun column => ..., columns)
  *
+ *
+ * And folds of the rows of a product, as in the search for the nearest point:
+ *
+ *   r[i] = done(reduce(op, unit, score(a product)))
+ *     ->  map(done, map(fun p => reduce(op, unit, map(score, zip(products of the row, p.2))), zip(rows, beside)))
+ *
  * Arrays between are spelled out first, so it does not matter which of them have names. */
 #include "ir/key.h"
 #include "schedule/product_parts.h"
@@ -136,12 +142,12 @@ static Core *divided(Weights *w, Core *term, const Product *of, int rows, const 
     return *by ? a : term;
 }
 
-/* The product whose element a term is made of; NULL: of none. */
+/* The array of folds whose element a term is made of, over several axes; NULL: of none. */
 static const Nest *product_in(Weights *w, const Core *term)
 {
     int indices;
     const Nest *nest = nest_read(w, term, &indices);
-    if (nest && folds_by(nest->element, P_add) && nest->n_axes >= 2)
+    if (nest && term_is(nest->element, P_reduce) && nest->n_axes >= 2)
         return nest;
     for (int i = 0; i < term_children(term); i++)
         if ((nest = product_in(w, term_child(term, i))))
@@ -171,6 +177,20 @@ typedef struct Found {
     CoreVar *result; /* the parameter of finish */
 } Found;
 
+/* What a score, over these axes of rows and this axis of a fold, is made of the product. */
+static bool finish_scores(Weights *w, Found *f, Core *score, CoreVar *const *axes, int rows, const CoreVar *fold)
+{
+    const Nest *raw = f->scores.nest;
+    score = term_with_nat(w->ctx, w->next_var, score, fold->nat, raw->axes[rows]->nat);
+    for (int i = 0; i < rows; i++)
+        score = term_with_nat(w->ctx, w->next_var, score, axes[i]->nat, raw->axes[i]->nat);
+    if (!reads_own(score, raw))
+        return false;
+    Nest then = {.n_axes = raw->n_axes, .axes = raw->axes, .element = score};
+    f->finish = product_finish(&f->scores, &then, &f->beside, &f->result);
+    return f->finish != NULL;
+}
+
 /* Are the scores a product over the same rows, and over the axis of the sums? */
 static bool find_scores(Weights *w, const CoreEntry *entry, Found *f, Core *score, int rows)
 {
@@ -185,14 +205,7 @@ static bool find_scores(Weights *w, const CoreEntry *entry, Found *f, Core *scor
         if (raw->axes[i]->type->size != f->sums.nest->axes[i]->type->size)
             return false;
     take(w, raw);
-    score = term_with_nat(ctx, w->next_var, score, f->sums.fold->nat, raw->axes[rows]->nat);
-    for (int i = 0; i < rows; i++)
-        score = term_with_nat(ctx, w->next_var, score, f->sums.nest->axes[i]->nat, raw->axes[i]->nat);
-    if (!reads_own(score, raw))
-        return false;
-    Nest then = {.n_axes = raw->n_axes, .axes = raw->axes, .element = score};
-    f->finish = product_finish(&f->scores, &then, &f->beside, &f->result);
-    return f->finish && f->finish->type->scalar == SC_F32;
+    return finish_scores(w, f, score, f->sums.nest->axes, rows, f->sums.fold) && f->finish->type->kind == TY_SCALAR && f->finish->type->scalar == SC_F32;
 }
 
 /* What the nest is made of; false: it is no weighted sum. */
@@ -278,4 +291,84 @@ Core *weighted_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest
     CoreVar *row = product_element(p, "p", from_rows);
     Core *matrix = make_map(ctx, row, row_of_sums(&f, product_component(p, row, 0), product_component(p, row, 1), keys, columns), from_rows);
     return product_over_axes(p, all ? make_map(ctx, each, matrix, all) : matrix);
+}
+
+/* ---- folds of rows ---- */
+
+enum { MOST_COMPONENTS = 4 }; /* of a fold: each thread keeps several */
+
+/* The nest of folds that the term reads at the axes of a nest, and no other one; NULL: there is none. */
+static const Nest *fold_read(Weights *w, const Core *term, const Nest *at)
+{
+    int indices;
+    const Nest *nest = nest_read(w, term, &indices), *found = NULL;
+    if (nest)
+        return term_is(nest->element, P_reduce) && nest->n_axes == at->n_axes && own_indices(term, at) == indices ? nest : NULL;
+    for (int i = 0; i < term_children(term); i++) {
+        const Nest *one = fold_read(w, term_child(term, i), at);
+        if (found && one && one != found)
+            return NULL;
+        found = one ? one : found;
+    }
+    return found;
+}
+
+static int components(Type type)
+{
+    int n = type->kind != TY_TUPLE;
+    for (int i = 0; type->kind == TY_TUPLE && i < type->n_items; i++)
+        n += components(type->items[i]);
+    return n;
+}
+
+typedef struct Done {
+    const Nest *folds;
+    Core *by;
+} Done;
+
+/* The term with `by` for reads of the folds. */
+static Core *of_fold(const Weights *w, Core *term, const Done *done)
+{
+    int indices;
+    if (nest_read(w, term, &indices) == done->folds)
+        return done->by;
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(w->ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, of_fold(w, term_child(term, i), done));
+    return new;
+}
+
+Core *folded_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest find, void *user, Weighted *from, int *next_var)
+{
+    *from = (Weighted){.rows = 1};
+    Weights w = {ctx, next_var, find, user, from, false};
+    Found f = {.top = NULL};
+    if (nest->steps || nest->n_axes != 1)
+        return NULL;
+    const Nest *folds = term_is(nest->element, P_reduce) ? nest : term_is_elementwise(nest->element) ? fold_read(&w, nest->element, nest) : NULL;
+    if (!folds || !fold_commutes(folds->element->prim.args[0]) || components(folds->element->type) > MOST_COMPONENTS)
+        return NULL;
+    if (folds != nest)
+        take(&w, folds);
+    CoreVar *axis;
+    Core *score = product_opened(ctx, spelled_out(&w, fold_element(ctx, folds->element, &axis, next_var)), next_var);
+    const Nest *raw = product_in(&w, score);
+    if (!raw || raw->n_axes != 2 || !product_find(&f.scores, ctx, entry, raw, next_var) || product_axes(&f.scores, BATCH) || product_axes(&f.scores, COLUMN) != 1)
+        return NULL;
+    if (raw->axes[0]->type->size != folds->axes[0]->type->size || raw->axes[1]->type->size != axis->type->size)
+        return NULL;
+    take(&w, raw);
+    if (!finish_scores(&w, &f, score, folds->axes, 1, axis) || w.other)
+        return NULL;
+    Product *p = &f.scores;
+    Core *keys = product_matrices(p, p->right, COLUMN), *from_rows = product_zip(ctx, product_matrices(p, p->left, ROW), f.beside);
+    CoreVar *row = product_element(p, "p", from_rows);
+    Core *scores = make_map(ctx, f.result, f.finish, product_zip(ctx, product_row(p, product_component(p, row, 0), keys), product_component(p, row, 1)));
+    Core *rows = make_map(ctx, row, fold_of(ctx, folds->element, scores), from_rows);
+    CoreVar *fold = product_element(p, "fold", rows);
+    Done done = {folds, make_ref(ctx, fold, nest->element->span)};
+    Core *result = folds == nest ? done.by : of_fold(&w, nest->element, &done);
+    return term_mentions_nat(ctx, result, nest->axes[0]->nat) ? NULL : make_map(ctx, fold, result, rows);
 }
