@@ -120,6 +120,7 @@ static bool is_one(const Core *term) { return term->kind == CORE_LIT && term->ty
 /* Of a / b, a * (1 / b) and (1 / b) * a: a, and b; NULL: another term. */
 static Core *dividend(const Core *term, Core **by)
 {
+    *by = NULL;
     if (term_is(term, P_div)) {
         *by = term->prim.args[1];
         return term->prim.args[0];
