@@ -214,7 +214,8 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
 {
     const Nest *sums = nest, *by = NULL;
     int indices;
-    Core *divisor, *of_sums = dividend(spelled_out(w, nest->element), &divisor);
+    bool divides = term_is(nest->element, P_div) || term_is(nest->element, P_mul);
+    Core *divisor = NULL, *of_sums = divides ? dividend(spelled_out(w, nest->element), &divisor) : NULL;
     bool apart = of_sums != NULL; /* the sums are divided, and not the weights */
     if (apart && (!(sums = nest_read(w, of_sums, &indices)) || sums->n_axes != nest->n_axes || own_indices(of_sums, nest) != nest->n_axes))
         return false;
