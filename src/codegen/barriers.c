@@ -531,6 +531,8 @@ static void lift_out_of_loops(Barriers *b, ImpBlock *block, int loops)
         if (s->kind != IS_FOR)
             continue;
         lift_out_of_loops(b, &s->loop.body, loops + 1);
+        while (block->list.at[i] != s) /* barriers were put in front of it */
+            i++;
         int64_t trips = nat_is_const(s->loop.hi) && nat_is_const(s->loop.lo) && nat_is_const(s->loop.step) ? div_up(s->loop.hi->value - s->loop.lo->value, s->loop.step->value) : INT64_MAX;
         for (int k = 0; k < s->loop.body.list.n; k++) {
             ImpStmt *sync = s->loop.body.list.at[k];

@@ -1,8 +1,8 @@
 /* Rules at the place of use: see rule.h. The right side is evaluated as the body of a definition is, with functions and data that are core already. */
 #include "ir/absorb.h"
-#include "ir/band.h"
 #include "frontend/elab_internal.h"
 #include "frontend/rule.h"
+#include "ir/band.h"
 #include "ir/choice.h"
 #include "ir/key.h"
 #include "ir/neighbours.h"
@@ -500,27 +500,6 @@ static bool find_absorbing(Using *u, const Ast *cond)
     return true;
 }
 
-/* What conditions say of functions and values that the left side does not name. */
-static bool find_values(Using *u)
-{
-    for (int i = 0; i < u->rule->n_where; i++) {
-        const Ast *cond = u->rule->where[i];
-        RuleCondition law = condition_of(u, cond);
-        if ((law != RULE_orders && law != RULE_absorbs) || (law_holds(u, law, cond) && (law == RULE_orders ? find_order : find_absorbing)(u, cond)))
-            continue;
-        return false;
-    }
-    return true;
-}
-
-static int registers_of(Type type)
-{
-    int n = type->kind == TY_SCALAR && scalar_bytes(type->scalar) <= 4 ? 1 : type->kind == TY_TUPLE ? 0 : 2;
-    for (int i = 0; i < type->n_items; i++)
-        n += registers_of(type->items[i]);
-    return n;
-}
-
 /* band(f, masks, lower, back, upper, ahead): f(x, masks[i][j]) is -inf unless lower*i <= j + back and j < upper*i + ahead. */
 static bool find_band(Using *u, const Ast *cond)
 {
@@ -542,6 +521,27 @@ static bool find_band(Using *u, const Ast *cond)
     return true;
 }
 
+/* What conditions say of parameters that the left side does not name. */
+static bool find_values(Using *u)
+{
+    for (int i = 0; i < u->rule->n_where; i++) {
+        const Ast *cond = u->rule->where[i];
+        RuleCondition law = condition_of(u, cond);
+        bool (*find)(Using *, const Ast *) = law == RULE_orders ? find_order : law == RULE_absorbs ? find_absorbing : law == RULE_band ? find_band : NULL;
+        if (find && !(law_holds(u, law, cond) && find(u, cond)))
+            return false;
+    }
+    return true;
+}
+
+static int registers_of(Type type)
+{
+    int n = type->kind == TY_SCALAR && scalar_bytes(type->scalar) <= 4 ? 1 : type->kind == TY_TUPLE ? 0 : 2;
+    for (int i = 0; i < type->n_items; i++)
+        n += registers_of(type->items[i]);
+    return n;
+}
+
 /* Conditions that set a parameter, unless the strategy gives it. neighbours(xs, w): w neighbours of xs take 16 bytes of the widest array that is
  * read for them. across(xs, x): x is 1 where the last two dimensions are exchanged. registers(x, c): x takes c registers. */
 static bool find_numbers(Using *u)
@@ -549,12 +549,10 @@ static bool find_numbers(Using *u)
     for (int i = 0; i < u->rule->n_where; i++) {
         const Ast *cond = u->rule->where[i];
         RuleCondition law = condition_of(u, cond);
-        if (law != RULE_neighbours && law != RULE_across && law != RULE_registers && law != RULE_band)
+        if (law != RULE_neighbours && law != RULE_across && law != RULE_registers)
             continue;
-        if (!law_holds(u, law, cond) || (law == RULE_band && !find_band(u, cond)))
+        if (!law_holds(u, law, cond))
             return false;
-        if (law == RULE_band)
-            continue;
         int x = param_named(u, cond->call.items[0]), at = param_named(u, cond->call.items[1]);
         const Core *value = x < 0 ? NULL : u->use->bound[x].core;
         if (!value || at < 0 || u->holes[at].kind != KIND_NAT || !u->holes[at].name)

@@ -1,4 +1,5 @@
-/* See band.h. A mask is a condition over the indices of a row and a column, as in `if j <= i then x else -inf`, or a number that is -inf under such a condition. */
+/* See band.h. A mask is a condition over the indices of a row and a column, as in
+ * `if j <= i then x else -inf`, or a number that is -inf under such a condition. */
 #include "ir/band.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ static bool split_off(Ctx *ctx, Nat nat, Nat var, Nat *by, Nat *rest)
 {
     *rest = nat_subst(ctx, nat, var, nat_const(ctx, 0));
     *by = nat_sub(ctx, nat_subst(ctx, nat, var, nat_const(ctx, 1)), *rest);
-    return !nat_mentions(*by, var) && nat_equal(ctx, NULL, nat, nat_add(ctx, nat_mul(ctx, *by, var), *rest));
+    Nat sum = nat_add(ctx, nat_mul(ctx, *by, var), *rest);
+    return !nat_mentions(*by, var) && nat_equal(ctx, NULL, nat, sum);
 }
 
 static void note_index(void *user, Nat var) { *(bool *)user |= var->hi != NULL; }
@@ -37,14 +39,17 @@ static void bound_by(Finder *f, Nat a, Nat b)
 {
     Ctx *ctx = f->ctx;
     Nat by_column, by_row, rest, zero = nat_const(ctx, 0);
-    if (!split_off(ctx, nat_sub(ctx, a, b), f->column, &by_column, &rest) || !split_off(ctx, rest, f->row, &by_row, &rest) || !is_over_sizes(ctx, by_row) || !is_over_sizes(ctx, rest))
+    if (!split_off(ctx, nat_sub(ctx, a, b), f->column, &by_column, &rest) ||
+        !split_off(ctx, rest, f->row, &by_row, &rest) || !is_over_sizes(ctx, by_row) ||
+        !is_over_sizes(ctx, rest))
         return;
     /* column + by_row*row + rest <= 0, or by_row*row + rest <= column */
     Nat slope = nat_sub(ctx, zero, by_row), from = nat_sub(ctx, zero, rest);
     if (nat_equal(ctx, NULL, by_column, nat_const(ctx, 1)) && nat_le(ctx, NULL, zero, slope)) {
         f->band->upper = slope;
         f->band->ahead = nat_max(ctx, nat_add_k(ctx, from, 1), zero);
-    } else if (nat_equal(ctx, NULL, by_column, nat_const(ctx, -1)) && nat_le(ctx, NULL, zero, by_row)) {
+    } else if (nat_equal(ctx, NULL, by_column, nat_const(ctx, -1)) &&
+               nat_le(ctx, NULL, zero, by_row)) {
         f->band->lower = by_row;
         f->band->back = nat_max(ctx, from, zero);
     }
@@ -76,7 +81,8 @@ static const Core *resolved(const Finder *f, const Core *term)
 static bool is_lowest(const Finder *f, const Core *term)
 {
     term = resolved(f, term);
-    return term->kind == CORE_LIT && scalar_is_float(term->lit.type) && isinf(term->lit.f) && term->lit.f < 0;
+    return term->kind == CORE_LIT && scalar_is_float(term->lit.type) && isinf(term->lit.f) &&
+           term->lit.f < 0;
 }
 
 static void narrow(Finder *f, const Core *term)
@@ -116,7 +122,8 @@ Band core_band(Ctx *ctx, const Core *finish, const Core *masks)
     if (!axes[0] || masks->type->kind == TY_ARRAY || finish->kind != CORE_LAMBDA)
         return band;
     int n = finish->lambda.n;
-    Finder f = {ctx, finish->lambda.params[n - 1], n == 1, masks, axes[0]->nat, axes[1]->nat, &band};
+    Finder f = {ctx, finish->lambda.params[n - 1], n == 1, masks, axes[0]->nat, axes[1]->nat,
+                &band};
     narrow(&f, finish->lambda.body);
     return band;
 }

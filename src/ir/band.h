@@ -9,8 +9,9 @@ typedef struct Band {
     Nat lower, back, upper, ahead;
 } Band;
 
-/* `finish` is a function of (x, e), or of x and e, where the last two dimensions of `masks` have e at row i and column j. All x are taken for finite. Where no bound
- * is known, it is that of the array. */
+/* `finish` is a function of (x, e), or of x and e, where the last two dimensions of `masks` have e
+ * at row i and column j. All x are taken for finite. Where no bound is known, it is that of the
+ * array. */
 Band core_band(Ctx *ctx, const Core *finish, const Core *masks);
 
 #endif

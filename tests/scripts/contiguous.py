@@ -120,8 +120,10 @@ def divisions(text, rows=False, folds=False):
             words = set(re.findall(r"[A-Za-z_]\w*", named[2] if named else line))
             if named and words <= sizes:
                 sizes.add(named[1])
-            elif named and re.fullmatch(r"(base|quotient|rest)(_\d+)?", named[1]) and words <= sizes | number:
-                continue  # once for the row
+            elif named and named[1] == "base" and words <= sizes | number:
+                continue
+            elif named and re.fullmatch(r"(quotient|rest)(_\d+)?", named[1]) and words <= sizes | (number & {"block"}):
+                continue  # once for a block
             elif re.search(r" / | % |floor_(?:div|mod)", line) and not words <= sizes:
                 found.append(line.strip())
     return found
