@@ -239,11 +239,11 @@ static int common_depth(const Scope *a, const Scope *b)
 /* The same pairs meet again in each round and each trial. */
 static Conflict conflict(Barriers *b, Access *x, Access *y, int still)
 {
-    if (still >= MET_DEPTHS || x->id < 0 || y->id < 0)
+    if (still >= MET_DEPTHS)
         return access_conflict(b->lw, x, y, still);
-    if (!x->met)
-        x->met = NEWN(b->ctx, signed char, b->n_accesses * MET_DEPTHS);
-    signed char *met = &x->met[y->id * MET_DEPTHS + still];
+    while (x->met.n < b->n_accesses * MET_DEPTHS)
+        vec_push(b->ctx, &x->met, 0);
+    signed char *met = &x->met.at[y->id * MET_DEPTHS + still];
     if (!*met)
         *met = (signed char)(access_conflict(b->lw, x, y, still) + 1);
     return (Conflict)(*met - 1);
@@ -363,6 +363,22 @@ static const Scope *scope_without(Ctx *ctx, const Scope *scope, int depth)
     return s;
 }
 
+/* The access as it is after the last iteration of a loop at this depth. */
+static Access *last_access(Barriers *b, Access *a, const ImpStmt *loop, int depth)
+{
+    Ctx *ctx = b->ctx;
+    Access *last = a->lasts;
+    while (last && last->last_of != loop)
+        last = last->next;
+    if (last)
+        return last;
+    last = NEW(ctx, Access);
+    *last = (Access){.buf = a->buf, .write = a->write, .span = a->span, .unordered = a->unordered, .id = b->n_accesses++, .scope = scope_without(ctx, a->scope, depth),
+                     .last_of = loop, .next = a->lasts};
+    last->index = nat_subst(ctx, a->index, loop->loop.var, nat_add_k(ctx, loop->loop.hi, -1));
+    return a->lasts = last;
+}
+
 /* Where all threads wait in every iteration, what is not ordered after the loop happened in its last one. */
 static void leave_loop(Barriers *b, const ImpStmt *s)
 {
@@ -373,16 +389,8 @@ static void leave_loop(Barriers *b, const ImpStmt *s)
     State after = {{0}};
     for (int i = 0; i < b->now.list.n; i++) {
         Pending p = b->now.list.at[i];
-        Access *a = p.access;
-        if (scope_at(a->scope, depth) == s->info->inside && p.carried != depth) {
-            if (a->last_of != s) {
-                a->last_of = s;
-                a->last = NEW(ctx, Access);
-                *a->last = (Access){.buf = a->buf, .write = a->write, .span = a->span, .unordered = a->unordered, .id = -1, .scope = scope_without(ctx, a->scope, depth)};
-                a->last->index = nat_subst(ctx, a->index, s->loop.var, nat_add_k(ctx, s->loop.hi, -1));
-            }
-            p.access = a->last;
-        }
+        if (scope_at(p.access->scope, depth) == s->info->inside && p.carried != depth)
+            p.access = last_access(b, p.access, s, depth);
         state_add(b, &after, p);
     }
     b->now = after;

@@ -30,10 +30,11 @@ typedef struct Access {
     const Scope *scope;
     Footprint **cache; /* by number of scopes that stand still */
     bool unordered;    /* a store whose meeting itself in a cell is the program's wish */
-    int id;            /* among n_accesses; -1: made later, for one iteration of a loop */
-    const ImpStmt *last_of;    /* a loop after whose last iteration it was looked at, and */
-    struct Access *last;       /* the access as it is then */
-    signed char *met;  /* conflicts found before: by still (up to MET_DEPTHS) and the other's id; 0 not yet, else Conflict + 1 */
+    int id;
+    struct Access *lasts;      /* the access as it is after the last iteration of a loop, for each such loop that was looked at, and */
+    const ImpStmt *last_of;    /* of one of these, which loop that is, and */
+    struct Access *next;       /* the one for the next loop */
+    VEC(signed char) met; /* conflicts found before: by still (up to MET_DEPTHS) and the other's id; 0 not yet, else Conflict + 1 */
 } Access;
 
 enum { MET_DEPTHS = 4 };

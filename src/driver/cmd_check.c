@@ -12,10 +12,9 @@
 /* Says where nothing fast was found. */
 static void check_speed(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp)
 {
-    Rewriting r = {0};
-    if (!entry_is_high(entry) || !rewrite_by_its_own(ctx, entry, -1, &r))
+    if (!entry_is_high(entry))
         return;
-    warn_slow_walks(ctx, entry, &r);
+    warn_slow_walks(ctx, entry, imp);
     warn_stored(ctx, imp, NULL);
 }
 

@@ -150,7 +150,7 @@ void cmd_lower(Ctx *ctx, Driver *d)
         if (plan)
             warn_private(ctx, entry, plan->program, plan->at);
         if (plan && entry_is_high(entry))
-            warn_slow_walks(ctx, entry, &r);
+            warn_slow_walks(ctx, entry, plan->program);
         if (plan && entry_is_high(entry))
             warn_stored(ctx, plan->program, plan->at);
         if (plan && plan->scheduled)

@@ -7,12 +7,12 @@ static Span place_of(const Ctx *ctx, const CoreEntry *entry, const Core *walk)
     return span_is_users(ctx, walk->span) ? walk->span : span_is_users(ctx, walk->users) ? walk->users : entry->name_span;
 }
 
-void warn_slow_walks(Ctx *ctx, const CoreEntry *entry, const Rewriting *r)
+void warn_slow_walks(Ctx *ctx, const CoreEntry *entry, const ImpProgram *program)
 {
     SlowWalks walks = {0};
     if (item_accepts(entry->item, W0704))
         return;
-    rewriting_slow_walks(ctx, r, &walks);
+    scheduled_slow_walks(ctx, program->entry, &walks);
     for (int i = 0; i < walks.n; i++) {
         const Core *walk = walks.at[i], *array = walk->prim.args[walk->prim.n_args - 1];
         Diag *diag = diag_warning(ctx, W0704, place_of(ctx, entry, walk), "`%s` is lowered right, but slowly: each thread goes through %s elements here, alone",

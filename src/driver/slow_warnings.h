@@ -3,8 +3,8 @@
 
 #include "driver/plan.h"
 
-/* W0704: what a thread goes through alone. */
-void warn_slow_walks(Ctx *ctx, const CoreEntry *entry, const Rewriting *r);
+/* W0704: what a thread goes through alone, in the kernels that the scheduler made of the entry. */
+void warn_slow_walks(Ctx *ctx, const CoreEntry *entry, const ImpProgram *program);
 /* W0707: what is stored between kernels takes more than twice what inputs and results do, at these
  * sizes; `at` NULL: at all that are tried. */
 void warn_stored(Ctx *ctx, const ImpProgram *program, const Launch *at);

@@ -131,12 +131,12 @@ static void find_walks(Ctx *ctx, const Here *here, Nat around, SlowWalks *out)
     }
 }
 
-static int count_threads(const Core *term)
+static bool has_threads(const Core *term)
 {
-    int n = term->kind == CORE_PRIM && term->prim.id == P_mapGlobal;
-    for (int i = 0; i < term_children(term); i++)
-        n += count_threads(term_child(term, i));
-    return n;
+    bool has = term->kind == CORE_PRIM && term->prim.id == P_mapGlobal;
+    for (int i = 0; i < term_children(term) && !has; i++)
+        has = has_threads(term_child(term, i));
+    return has;
 }
 
 void term_slow_walks(Ctx *ctx, const NatFacts *known, const Core *term, SlowWalks *out)
@@ -145,11 +145,8 @@ void term_slow_walks(Ctx *ctx, const NatFacts *known, const Core *term, SlowWalk
     find_walks(ctx, &whole, NULL, out);
 }
 
-void rewriting_slow_walks(Ctx *ctx, const Rewriting *r, SlowWalks *out)
+void scheduled_slow_walks(Ctx *ctx, const CoreEntry *lowered, SlowWalks *out)
 {
-    bool gives_threads = false; /* a step said that a thread computes an element; what the user's text says so is as he wants it */
-    for (int i = 0; i < r->steps.n && !gives_threads; i++)
-        gives_threads = count_threads(r->steps.at[i].after) > count_threads(r->steps.at[i].before);
-    if (gives_threads)
-        term_slow_walks(ctx, r->entry->known, r->entry->body, out);
+    if (has_threads(lowered->body))
+        term_slow_walks(ctx, lowered->known, lowered->body, out);
 }
