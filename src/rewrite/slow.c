@@ -100,8 +100,9 @@ static void find_in_branch(Ctx *ctx, const Here *here, const Core *cond, bool ho
         find_walks(ctx, &there, around, out);
         return;
     }
-    SlowWalks found[2] = {{0}, {0}};
-    for (int k = 0; k < 2; k++)
+    SlowWalks any = {0}, found[2] = {{0}, {0}};
+    find_walks(ctx, here, around, &any);
+    for (int k = 0; k < 2 && any.n; k++) /* what is known only rules walks out */
         find_in_branch(ctx, here, parts[k], holds, around, &found[k]);
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < found[k].n; i++)
