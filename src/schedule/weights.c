@@ -176,6 +176,7 @@ typedef struct Found {
     const Nest *top, *total;
     Core *beside, *finish;
     CoreVar *result; /* the parameter of finish */
+    bool apart;      /* the sums are divided, and not the weights */
 } Found;
 
 /* What a score, over these axes of rows and this axis of a fold, is made of the product. */
@@ -216,8 +217,8 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     int indices;
     bool divides = term_is(nest->element, P_div) || term_is(nest->element, P_mul);
     Core *divisor = NULL, *of_sums = divides ? dividend(spelled_out(w, nest->element), &divisor) : NULL;
-    bool apart = of_sums != NULL; /* the sums are divided, and not the weights */
-    if (apart && (!(sums = nest_read(w, of_sums, &indices)) || sums->n_axes != nest->n_axes || own_indices(of_sums, nest) != nest->n_axes))
+    f->apart = of_sums != NULL;
+    if (f->apart && (!(sums = nest_read(w, of_sums, &indices)) || sums->n_axes != nest->n_axes || own_indices(of_sums, nest) != nest->n_axes))
         return false;
     if (!folds_by(sums->element, P_add) || sums->element->type->scalar != SC_F32 || !product_find(&f->sums, w->ctx, entry, sums, w->next_var) || f->sums.cond)
         return false;
@@ -228,7 +229,7 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     int at = p->body->prim.args[0] == p->by_left ? 0 : 1; /* weight * value, or value * weight */
     if (p->body->prim.args[at] != p->by_left)
         return false;
-    if (apart) {
+    if (f->apart) {
         Product own = {.nest = nest};
         take(w, sums);
         if (!(by = fold_of_rows(w, divisor, &own, rows, P_add)))
@@ -244,6 +245,16 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
         return false;
     Core *score = less->prim.args[0], *of_total = folded(w, f->total, p, p->fold), *of_top = folded(w, f->top, p, p->fold);
     return of_total && of_top && core_same(w->ctx, of_total, weight) && core_same(w->ctx, of_top, score) && find_scores(w, entry, f, score, rows) && !w->other;
+}
+
+/* Weighted averages as the program has them: where there is no key, the sum of no weights is 0, unless it is divided by their sum. */
+static Core *averages(Found *f, Core *array)
+{
+    Product *p = &f->sums;
+    Ctx *ctx = p->ctx;
+    CoreVar *x = product_element(p, "x", array);
+    Core *own = make_ref(ctx, x, array->span), *some = make_compare(ctx, P_le, nat_const(ctx, 1), p->fold->type->size, array->span);
+    return make_map(ctx, x, f->apart ? own : make_if(ctx, some, own, make_zero(ctx, p->next_var, own->type, array->span), array->span), array);
 }
 
 /* The sums of a row: of these elements of the left matrix, and of these beside the scores. */
@@ -265,7 +276,7 @@ static Core *row_of_sums(Found *f, Core *row, Core *beside, Core *keys, Core *co
     Core *value = p->body->prim.args[p->body->prim.args[0] == p->by_left];
     Core *products = make_map(ctx, p->pair, make_binary(ctx, P_mul, p->by_left, value), product_zip(ctx, make_ref(ctx, weights, span), make_ref(ctx, column, span)));
     Core *sum = make_binary(ctx, P_div, fold_of(ctx, p->nest->element, products), make_ref(ctx, total, span));
-    Core *sums = make_let(ctx, total, of_total, make_map(ctx, column, sum, columns));
+    Core *sums = make_let(ctx, total, of_total, averages(f, make_map(ctx, column, sum, columns)));
     return make_let(ctx, scores, of_scores, make_let(ctx, top, of_top, make_let(ctx, weights, of_weights, sums)));
 }
 
