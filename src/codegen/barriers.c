@@ -382,7 +382,6 @@ static Access *last_access(Barriers *b, Access *a, const ImpStmt *loop, int dept
 /* Where all threads wait in every iteration, what is not ordered after the loop happened in its last one. */
 static void leave_loop(Barriers *b, const ImpStmt *s)
 {
-    Ctx *ctx = b->ctx;
     int depth = s->info->inside->depth;
     if (!nat_is(s->loop.step, 1) || !waits_each_time(&s->loop.body))
         return;
