@@ -31,9 +31,9 @@ typedef struct Access {
     Footprint **cache; /* by number of scopes that stand still */
     bool unordered;    /* a store whose meeting itself in a cell is the program's wish */
     int id;
-    struct Access *lasts;      /* the access as it is after the last iteration of a loop, for each such loop that was looked at, and */
-    const ImpStmt *last_of;    /* of one of these, which loop that is, and */
-    struct Access *next;       /* the one for the next loop */
+    struct Access *lasts;      /* a list of copies: the access as it is after the last iteration of a loop */
+    const ImpStmt *last_of;    /* of such a copy: the loop */
+    struct Access *next;       /* of such a copy: the next one in the list */
     VEC(signed char) met; /* conflicts found before: by still (up to MET_DEPTHS) and the other's id; 0 not yet, else Conflict + 1 */
 } Access;
 

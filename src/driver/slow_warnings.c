@@ -12,7 +12,7 @@ void warn_slow_walks(Ctx *ctx, const CoreEntry *entry, const ImpProgram *program
     SlowWalks walks = {0};
     if (item_accepts(entry->item, W0704))
         return;
-    scheduled_slow_walks(ctx, program->entry, &walks);
+    term_slow_walks(ctx, program->entry->known, program->entry->body, &walks);
     for (int i = 0; i < walks.n; i++) {
         const Core *walk = walks.at[i], *array = walk->prim.args[walk->prim.n_args - 1];
         Diag *diag = diag_warning(ctx, W0704, place_of(ctx, entry, walk), "`%s` is lowered right, but slowly: each thread goes through %s elements here, alone",

@@ -60,11 +60,8 @@ bool rewrite_replay(Ctx *ctx, const CoreEntry *entry, int n, const ReplayStep *s
 CoreEntry *entry_as_nests(Ctx *ctx, CoreEntry *entry);
 /* Whether the scheduler lowers the entry. */
 bool entry_is_high(const CoreEntry *entry);
-/* Folds and scans that one thread does alone over an array of any length, where whole patterns would have it done by many: of an entry that the scheduler
- * lowered. */
+/* Folds and scans that one thread does alone over an array of any length, where whole patterns would have it done by many: of a lowered term. */
 typedef VEC(const Core *) SlowWalks;
-void scheduled_slow_walks(Ctx *ctx, const CoreEntry *lowered, SlowWalks *out);
-/* The same of a lowered term. */
 void term_slow_walks(Ctx *ctx, const NatFacts *known, const Core *term, SlowWalks *out);
 /* The entry that is compiled: the one given, or what the strategy after its `lowered by` makes of it. NULL with diagnostics. */
 const CoreEntry *rewritten_entry(Ctx *ctx, const CoreEntry *entry);

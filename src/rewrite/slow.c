@@ -132,22 +132,8 @@ static void find_walks(Ctx *ctx, const Here *here, Nat around, SlowWalks *out)
     }
 }
 
-static bool has_threads(const Core *term)
-{
-    bool has = term->kind == CORE_PRIM && term->prim.id == P_mapGlobal;
-    for (int i = 0; i < term_children(term) && !has; i++)
-        has = has_threads(term_child(term, i));
-    return has;
-}
-
 void term_slow_walks(Ctx *ctx, const NatFacts *known, const Core *term, SlowWalks *out)
 {
     const Here whole = {.term = (Core *)(uintptr_t)term, .facts = (NatFacts *)(uintptr_t)known};
     find_walks(ctx, &whole, NULL, out);
-}
-
-void scheduled_slow_walks(Ctx *ctx, const CoreEntry *lowered, SlowWalks *out)
-{
-    if (has_threads(lowered->body))
-        term_slow_walks(ctx, lowered->known, lowered->body, out);
 }
