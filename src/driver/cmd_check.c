@@ -63,6 +63,8 @@ static void advise(Ctx *ctx, Checking *c, const CoreEntry *entry, const ImpProgr
 static void check_entry(Ctx *ctx, EntryRound *round, CoreEntry *entry)
 {
     Checking *c = round->user;
+    if (round->d->only_item && driver_item_at(round->program, entry->name_span) + 1 != round->d->only_item)
+        return;
     const ImpProgram *imp = driver_check_entry(ctx, entry);
     if (imp)
         say_step(round->d->say, "lowered `%s` to %d kernel%s", entry->name, imp->kernels.n, imp->kernels.n == 1 ? "" : "s");
@@ -99,6 +101,17 @@ static void check_operators(Ctx *ctx, void *user)
         if (typed && operators->tried)
             check_operator(ctx, lambda, unit);
     }
+}
+
+int driver_item_at(const Program *program, Span span)
+{
+    const AstFile *ast = program_ast(program);
+    for (int i = ast ? ast->items.n - 1 : -1; i >= 0; i--) {
+        Span item = ast->items.at[i]->span;
+        if (item.file == span.file && item.lo <= span.lo && span.lo <= item.hi)
+            return i;
+    }
+    return -1;
 }
 
 bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diags *advice)

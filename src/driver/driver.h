@@ -32,6 +32,7 @@ typedef struct Driver {
     Program *session; /* what `risec repl` has instead of a file; or NULL */
     int status;
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
+    int only_item;    /* driver_check lowers the entry that is this item of the program, from 1, and only types all others; 0: it lowers all */
 } Driver;
 
 /* The topics of `risec help`. */
@@ -96,6 +97,8 @@ void driver_put_tuned(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launc
 /* `"tunables": {"threads": 256}`, and `, "tuned": true` where the entry is, with its strategy where tuning chose one. */
 void driver_put_tunables(Ctx *ctx, StrBuf *out, const CoreEntry *entry, const Launch *launch);
 
+/* The number of the item in which a place lies; -1: none. An edit inside an item changes no numbers. */
+int driver_item_at(const Program *program, Span span);
 /* All that `check` does with a program but its `expect` clauses and laws. False where there is nothing to go on with. *advice: warnings for where
  * nothing is wrong (diags_again); NULL: they are not looked for. */
 bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diags *advice);

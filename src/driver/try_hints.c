@@ -46,22 +46,10 @@ static int count_like(const Ctx *ctx, const Diag *diag)
     return n;
 }
 
-/* The number of the item in which a place lies; -1: none. An edit inside an item changes no numbers. */
-static int item_at(const Program *program, Span span)
-{
-    const AstFile *ast = program_ast(program);
-    for (int i = ast ? ast->items.n - 1 : -1; i >= 0; i--) {
-        Span item = ast->items.at[i]->span;
-        if (item.file == span.file && item.lo <= span.lo && span.lo <= item.hi)
-            return i;
-    }
-    return -1;
-}
-
 static bool said_in(const Ctx *ctx, const Program *program, int item, const Diag *diag)
 {
     for (int i = 0; i < ctx->diags.list.n; i++)
-        if (same_error(ctx->diags.list.at[i], diag) && item_at(program, ctx->diags.list.at[i]->span) == item)
+        if (same_error(ctx->diags.list.at[i], diag) && driver_item_at(program, ctx->diags.list.at[i]->span) == item)
             return true;
     return false;
 }
@@ -71,7 +59,7 @@ static bool is_of_grammar(const Diag *diag) { return !diag->warning && diag_name
 /* Whether the error is gone from its item, and which others are there. */
 static Verdict judge(const Ctx *after, const Program *edited, const Ctx *before, const Program *program, const Diag *mended)
 {
-    int item = item_at(program, mended->span);
+    int item = driver_item_at(program, mended->span);
     /* An import that is put before all others moves them. */
     bool moved = edited && program && program_ast(edited) && program_ast(edited)->items.n != program_ast(program)->items.n;
     if (after->diags.dropped || count_like(after, mended) >= count_like(before, mended) || (!moved && item >= 0 && said_in(after, edited, item, mended)))
@@ -88,10 +76,20 @@ static Verdict judge(const Ctx *after, const Program *edited, const Ctx *before,
     return verdict;
 }
 
+/* The entry in which all edits of a hint lie, as the number of its item from 1; 0: there are others, which may change more than one entry. */
+static int entry_of_edits(const Program *program, const Diag *diag)
+{
+    int item = driver_item_at(program, diag->edits.at[0].span);
+    for (int i = 1; i < diag->edits.n; i++)
+        if (driver_item_at(program, diag->edits.at[i].span) != item)
+            return 0;
+    return item >= 0 && program_ast(program)->items.at[item]->kind == ITEM_ENTRY ? item + 1 : 0;
+}
+
 static void run_trial(Ctx *ctx, void *user)
 {
     Trial *t = user;
-    Driver copy = {.line = t->driver->line};
+    Driver copy = {.line = t->driver->line, .only_item = entry_of_edits(t->program, t->diag)};
     Program *program;
     bool checked = driver_check(ctx, &copy, t->path, &program, NULL);
     if (!checked && !program_ast(program))
@@ -160,10 +158,10 @@ static void add_edit(Ctx *ctx, Diag *diag, DiagEdit edit)
 /* The same mistake several times in an item is mended in all places at once. attempt: the number of the hint among those that come first, or -1. */
 static void gather(Ctx *ctx, const Program *program, int from, Diag *diag, int attempt)
 {
-    int item = item_at(program, diag->span);
+    int item = driver_item_at(program, diag->span);
     for (int i = from; i < ctx->diags.list.n; i++) {
         const Diag *other = ctx->diags.list.at[i];
-        if (other == diag || item < 0 || !same_error(other, diag) || item_at(program, other->span) != item)
+        if (other == diag || item < 0 || !same_error(other, diag) || driver_item_at(program, other->span) != item)
             continue;
         const DiagEdit *edits = attempt < 0 ? other->edits.at : attempt < other->tries.n ? other->tries.at[attempt].edits.at : NULL;
         int n = attempt < 0 ? other->edits.n : attempt < other->tries.n ? other->tries.at[attempt].edits.n : 0;
@@ -189,10 +187,10 @@ static void merge_same(Ctx *ctx, const Program *program, int from)
     Diags *diags = &ctx->diags;
     for (int i = from; i < diags->list.n; i++) {
         Diag *first = diags->list.at[i];
-        int item = item_at(program, first->span), kept = i + 1;
+        int item = driver_item_at(program, first->span), kept = i + 1;
         for (int k = i + 1; k < diags->list.n; k++) {
             Diag *other = diags->list.at[k];
-            bool again = same_error(other, first), one = item >= 0 && !first->warning && !other->warning && item_at(program, other->span) == item;
+            bool again = same_error(other, first), one = item >= 0 && !first->warning && !other->warning && driver_item_at(program, other->span) == item;
             if (one && (again || same_hint(other, first))) {
                 diag_note(ctx, first, other->span, "%s", again ? "and here" : ctx_printf(ctx, "and here: %s", other->message));
                 diags->errors--;
@@ -213,7 +211,7 @@ static void drop_unused(Ctx *ctx, const Program *program, int from)
         Diag *diag = diags->list.at[i];
         bool wrong = false;
         for (int k = from; k < diags->list.n && diag->code == W0709 && !wrong; k++)
-            wrong = !diags->list.at[k]->warning && item_at(program, diags->list.at[k]->span) == item_at(program, diag->span);
+            wrong = !diags->list.at[k]->warning && driver_item_at(program, diags->list.at[k]->span) == driver_item_at(program, diag->span);
         if (wrong)
             diags->warnings--;
         else
@@ -225,12 +223,12 @@ static void drop_unused(Ctx *ctx, const Program *program, int from)
 /* Another error proposes another text for the same place of the item: neither alone mends it, and one mistake may be behind both. */
 static bool is_contested(const Ctx *ctx, const Program *program, int from, const Diag *diag)
 {
-    int item = item_at(program, diag->span);
+    int item = driver_item_at(program, diag->span);
     for (int i = from; i < ctx->diags.list.n; i++) {
         const Diag *other = ctx->diags.list.at[i];
         for (int a = 0; other != diag && a < other->edits.n; a++)
             for (int b = 0; b < diag->edits.n; b++)
-                if (item >= 0 && item_at(program, diag->edits.at[b].span) == item && same_place(other->edits.at[a].span, diag->edits.at[b].span) &&
+                if (item >= 0 && driver_item_at(program, diag->edits.at[b].span) == item && same_place(other->edits.at[a].span, diag->edits.at[b].span) &&
                     strcmp(other->edits.at[a].text, diag->edits.at[b].text) != 0)
                     return true;
     }
