@@ -266,14 +266,30 @@ static void refuse_once(Host *h, HostRefusal why, const StrBuf *text)
     vec_push(h->c->ctx, &h->refused, cond);
 }
 
-void host_refuse_large(Host *h, Nat nat)
+static void refuse_above(Host *h, Nat nat, int64_t most)
 {
     Cuda *c = h->c;
     StrBuf text;
     sb_init(&text, c->ctx);
     cuda_nat_helpers(c, nat_print_plain_c(c->ctx, &text, nat, c->facts, NAT_DOUBLE, c_names_of, c->names, 0, c->header ? c->header->lower : NULL));
-    sb_printf(&text, " > %lld.0", (long long)WIDE_INDEX_MAX);
+    sb_printf(&text, " > %lld.0", (long long)most);
     refuse_once(h, REFUSE_OVERFLOW, &text);
+}
+
+void host_refuse_large(Host *h, Nat nat)
+{
+    if (!index_guards_small(h->c->ctx, &h->cells, h->c->facts, nat))
+        refuse_above(h, nat, WIDE_INDEX_MAX);
+}
+
+/* Elements of arrays: products of sizes that stand first, for what they say of others. */
+static void refuse_cells(Host *h)
+{
+    h->cells = (IndexCells){0};
+    for (int i = 0; i < h->buffers.n; i++)
+        index_cells_add(h->c->ctx, &h->cells, h->buffers.at[i].buf->count);
+    for (int i = 0; i < h->cells.n; i++)
+        refuse_above(h, h->cells.at[i], WIDE_CELLS_MAX);
 }
 
 static void refuse_values(Host *h, const IndexGuards *values)
@@ -307,8 +323,6 @@ static void put_guards(Host *h, const ImpVariant *variant, bool alone)
     }
     for (int i = 0; i < guards->at_most_max.n; i++) {
         Nat nat = guards->at_most_max.at[i];
-        if (wide && index_guards_small(nat))
-            continue;
         if (wide) {
             host_refuse_large(h, nat);
             continue;
@@ -359,6 +373,7 @@ void host_put_checks(Host *h)
     }
     if (h->sizes.n)
         host_refuse_if(h, REFUSE_SIZE, text.text);
+    refuse_cells(h);
     const CoreEntry *entry = h->program->entry;
     IndexGuards values;
     index_guards_of_tests(ctx, h->program, &values);

@@ -18,6 +18,7 @@ typedef struct Host {
     const char *bytes;            /* where the workspace's bytes go */
     bool several;                 /* they are the most of what several conditions ask for */
     VEC(const ImpWhens *) said;   /* conditions for which that is said */
+    IndexCells cells; /* what is checked of them before all else */
     VEC(Nat) sizes;  /* the entry's, then what else a launch depends on */
     int depth;       /* of braces within the function */
     bool has_sms;    /* numSM is declared here */
@@ -58,7 +59,7 @@ void host_put_size_params(HostFunction *f);
 void host_put_checks(Host *h);
 void host_refuse_if(const Host *h, HostRefusal why, const char *cond);
 const char *host_nat(const Host *h, Nat nat, CPrec prec); /* as text of C */
-void host_refuse_large(Host *h, Nat nat); /* beyond WIDE_INDEX_MAX, unless that was said before */
+void host_refuse_large(Host *h, Nat nat); /* beyond WIDE_INDEX_MAX, unless that was said before, or cannot be */
 
 /* ---- cuda_launches.c ---- */
 CudaHostUse host_device_use(Ctx *ctx, const ImpKernel *k);

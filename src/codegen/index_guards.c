@@ -143,6 +143,25 @@ static Nat without_remainders(Bounds *b, Nat nat)
 
 static bool is_product(Nat nat) { return nat->kind == NAT_SUM && nat->terms[0].n_factors > 1; }
 
+/* Is a term a product of so many factors that it may leave 64 bits, unless a part of it was checked? */
+static bool is_long(Nat nat)
+{
+    bool is = false;
+    for (int i = 0; nat->kind == NAT_SUM && i < nat->n_terms; i++)
+        is |= nat->terms[i].n_factors > 2;
+    return is;
+}
+
+/* The guard becomes a higher one, before what is checked with its help. */
+static void raise_guard(IndexGuards *guards, int i, Nat nat)
+{
+    int n = 0;
+    for (int k = 0; k < guards->at_most_max.n; k++)
+        if (k == i || guards->at_most_max.at[k] != nat)
+            guards->at_most_max.at[n++] = k == i ? nat : guards->at_most_max.at[k];
+    guards->at_most_max.n = n;
+}
+
 /* Indices of neighbours differ by constants, and the highest of them stands for all. True: a guard implies this one, or has become it. */
 static bool require_as_neighbour(Bounds *b, Nat nat)
 {
@@ -157,7 +176,7 @@ static bool require_as_neighbour(Bounds *b, Nat nat)
             return false;
         }
         if (d->value > 0)
-            *old = nat; /* before what is checked with its help */
+            raise_guard(guards, i, nat);
         return true;
     }
     return false;
@@ -174,7 +193,7 @@ static void know_guards(Bounds *b)
 /* Adds a condition, unless the ones before imply it; takes out what it implies itself. */
 static void require(Bounds *b, Nat nat)
 {
-    bool product = is_product(nat);
+    bool is_of_many = is_long(nat);
     int n = 0;
     if (nat->kind == NAT_MAX) {
         require(b, nat->a);
@@ -189,7 +208,7 @@ static void require(Bounds *b, Nat nat)
     for (int i = 0; i < b->guards->at_most_max.n; i++) {
         Nat old = b->guards->at_most_max.at[i];
         /* A product may be what keeps the check of a longer one from overflowing: it stays. */
-        bool keep = product || is_product(old) || !nat_le(b->ctx, b->facts, old, nat);
+        bool keep = (is_of_many && is_product(old)) || !nat_le(b->ctx, b->facts, old, nat);
         if (keep)
             b->guards->at_most_max.at[n++] = old;
     }
@@ -587,7 +606,8 @@ static Nat upper(Ctx *ctx, Nat nat)
 
 static void add_large(Ctx *ctx, Nat nat, IndexGuards *guards)
 {
-    bool seen = index_guards_small(nat) || mentions_device(ctx, nat);
+    const IndexCells none = {0};
+    bool seen = index_guards_small(ctx, &none, NULL, nat) || mentions_device(ctx, nat);
     for (int i = 0; i < guards->at_most_max.n; i++)
         seen |= guards->at_most_max.at[i] == nat;
     if (!seen)

@@ -1,53 +1,192 @@
-/* How large a number of the host can be, where no size is above WIDE_SIZE_MAX: what cannot leave
- * WIDE_INDEX_MAX needs no test before a launch. In double, as the tests of the host are. */
+/* How large a number of the host can be, where no size is above WIDE_SIZE_MAX and no array has more
+ * than WIDE_CELLS_MAX elements: what cannot leave WIDE_INDEX_MAX needs no test before a launch.
+ *
+ * A bound is a sum of products of sizes, with coefficients in double as in the tests of the host. The
+ * product of two sizes that an array has is no larger than its elements:
+ *
+ *     (n + 127) * m  is at most  n*m + 127*m,  and that at most  2^48 + 127 * 2^40 */
 #include "codegen/index_guards.h"
 
 #include <math.h>
 
-/* The most that the value, and all that it is computed from, can be where no size is above
- * WIDE_SIZE_MAX. */
+enum { MOST_FACTORS = 8, MOST_TERMS = 64 };
+
+typedef struct Term {
+    double coef;
+    int n;
+    Nat sizes[MOST_FACTORS]; /* by id */
+} Term;
+
+typedef VEC(Term) Terms;
+
 typedef struct Most {
-    double value, part;
+    Ctx *ctx;
+    const IndexCells *cells;
+    const NatFacts *facts;
+    double part; /* the most that anything is from which the value is computed */
 } Most;
 
-static Most most_of(Nat nat);
+/* ---- products of sizes ---------------------------------------------------------------------------- */
 
-static Most most_of_sum(Nat nat)
+static double most_of_size(const Most *m, Nat size)
 {
-    Most sum = {0, 0};
-    for (int i = 0; i < nat->n_terms; i++) {
-        double product = (double)nat->terms[i].coef;
-        for (int k = 0; k < nat->terms[i].n_factors; k++) {
-            const Most factor = most_of(nat->terms[i].factors[k]);
-            product *= factor.value;
-            sum.part = fmax(sum.part, factor.part);
-        }
-        sum.part = fmax(sum.part, fabs(product));
-        sum.value += fmax(product, 0);
-    }
-    return (Most){sum.value, fmax(sum.part, sum.value)};
+    const NatRange range = nat_range(m->ctx, m->facts, size);
+    const double own = imp_is_device_size(size) && size->device != NAT_TURN ? (double)INDEX_MAX : (double)WIDE_SIZE_MAX;
+    return range.has_hi ? fmin(own, (double)range.hi) : own;
 }
 
-static Most most_of(Nat nat)
+/* Takes the sizes of an array from the factors. */
+static bool take(Term *t, const Term *array)
 {
-    Most a = {INFINITY, INFINITY}, b = a;
-    if (nat->a && nat->b) {
-        a = most_of(nat->a);
-        b = most_of(nat->b);
+    Term left = {.coef = t->coef};
+    int k = 0;
+    for (int i = 0; i < t->n; i++)
+        if (k < array->n && array->sizes[k] == t->sizes[i])
+            k++;
+        else
+            left.sizes[left.n++] = t->sizes[i];
+    if (k == array->n)
+        *t = left;
+    return k == array->n;
+}
+
+/* The least of what follows from each array that has some of the sizes. */
+static double most_of_term(const Most *m, Term t)
+{
+    double most = fabs(t.coef);
+    for (int i = 0; i < t.n; i++)
+        most *= most_of_size(m, t.sizes[i]);
+    for (int i = 0; i < m->cells->n; i++) {
+        Term left = t;
+        const NatTerm *cells = &m->cells->at[i]->terms[0];
+        Term array = {.n = cells->n_factors};
+        memcpy(array.sizes, cells->factors, sizeof *cells->factors * (size_t)cells->n_factors);
+        if (take(&left, &array))
+            most = fmin(most, most_of_term(m, left) * ((double)WIDE_CELLS_MAX / (double)cells->coef));
     }
-    const double part = fmax(a.part, b.part), divisor = nat->b && nat_is_const(nat->b) && nat->b->value > 0 ? b.value : 1;
+    return most;
+}
+
+static double most_of_terms(const Most *m, const Terms *terms)
+{
+    double most = 0;
+    for (int i = 0; i < terms->n; i++)
+        most += most_of_term(m, terms->at[i]);
+    return most;
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------- */
+
+static Terms constant(const Most *m, double value)
+{
+    Terms terms = {0};
+    vec_push(m->ctx, &terms, ((Term){.coef = value}));
+    return terms;
+}
+
+static Terms scaled(const Most *m, const Terms *terms, double by)
+{
+    Terms scaled = {0};
+    for (int i = 0; i < terms->n; i++) {
+        vec_push(m->ctx, &scaled, terms->at[i]);
+        scaled.at[i].coef *= by;
+    }
+    return scaled;
+}
+
+static void add(const Most *m, Terms *sum, const Terms *terms)
+{
+    for (int i = 0; i < terms->n; i++)
+        vec_push(m->ctx, sum, terms->at[i]);
+}
+
+/* Infinite where it is too long. */
+static Terms multiplied(const Most *m, const Terms *a, const Terms *b)
+{
+    Terms product = {0};
+    for (int i = 0; i < a->n; i++)
+        for (int k = 0; k < b->n; k++) {
+            Term t = {.coef = a->at[i].coef * b->at[k].coef};
+            const Term *x = &a->at[i], *y = &b->at[k];
+            if (x->n + y->n > MOST_FACTORS || product.n == MOST_TERMS)
+                return constant(m, INFINITY);
+            for (int p = 0, q = 0; p < x->n || q < y->n;) {
+                bool first = q == y->n || (p < x->n && x->sizes[p]->id <= y->sizes[q]->id);
+                t.sizes[t.n++] = first ? x->sizes[p++] : y->sizes[q++];
+            }
+            vec_push(m->ctx, &product, t);
+        }
+    return product;
+}
+
+static Terms bound(Most *m, Nat nat);
+
+/* What is taken away is at least 0. */
+static Terms bound_sum(Most *m, Nat nat)
+{
+    Terms sum = {0};
+    for (int i = 0; i < nat->n_terms; i++) {
+        const NatTerm *t = &nat->terms[i];
+        Terms product = constant(m, fabs((double)t->coef));
+        for (int k = 0; k < t->n_factors; k++) {
+            Terms factor = bound(m, t->factors[k]);
+            product = multiplied(m, &product, &factor);
+        }
+        if (t->coef < 0)
+            m->part = fmax(m->part, most_of_terms(m, &product));
+        else
+            add(m, &sum, &product);
+    }
+    return sum;
+}
+
+static Terms bound_of_kind(Most *m, Nat nat)
+{
+    Terms a = {0}, b = {0};
+    if (nat->a)
+        a = bound(m, nat->a);
+    if (nat->b)
+        b = bound(m, nat->b);
+    const bool divides = nat->b && nat_is_const(nat->b) && nat->b->value > 0;
     switch (nat->kind) {
     case NAT_ERROR: case NAT_POW: break;
-    case NAT_CONST: return (Most){(double)nat->value, fabs((double)nat->value)};
-    case NAT_VAR: return (Most){(double)WIDE_SIZE_MAX, (double)WIDE_SIZE_MAX};
-    case NAT_LOG2: return (Most){62, 62};
-    case NAT_SUM: return most_of_sum(nat);
-    case NAT_DIV: return (Most){a.value / divisor, part};
-    case NAT_MOD: return (Most){b.value, part};
-    case NAT_MIN: return (Most){fmin(a.value, b.value), part};
-    case NAT_MAX: return (Most){fmax(a.value, b.value), part};
+    case NAT_CONST: return constant(m, fabs((double)nat->value));
+    case NAT_VAR: {
+        Terms size = constant(m, 1);
+        size.at[0].sizes[size.at[0].n++] = nat;
+        return size;
     }
-    return (Most){INFINITY, INFINITY};
+    case NAT_SUM: return bound_sum(m, nat);
+    case NAT_DIV: return divides ? scaled(m, &a, 1 / (double)nat->b->value) : a;
+    case NAT_MOD: return b;
+    case NAT_MIN: return most_of_terms(m, &a) < most_of_terms(m, &b) ? a : b;
+    case NAT_MAX: add(m, &a, &b); return a;
+    case NAT_LOG2: return constant(m, 62);
+    }
+    return constant(m, INFINITY);
 }
 
-bool index_guards_small(Nat nat) { return most_of(nat).part <= (double)WIDE_INDEX_MAX; }
+static Terms bound(Most *m, Nat nat)
+{
+    Terms terms = bound_of_kind(m, nat);
+    m->part = fmax(m->part, most_of_terms(m, &terms));
+    return terms;
+}
+
+bool index_guards_small(Ctx *ctx, const IndexCells *cells, const NatFacts *facts, Nat nat)
+{
+    Most m = {.ctx = ctx, .cells = cells, .facts = facts};
+    bound(&m, nat);
+    return m.part <= (double)WIDE_INDEX_MAX;
+}
+
+void index_cells_add(Ctx *ctx, IndexCells *cells, Nat count)
+{
+    bool good = count->kind == NAT_SUM && count->n_terms == 1 && count->terms[0].coef > 0 && count->terms[0].n_factors > 1 && count->terms[0].n_factors <= MOST_FACTORS;
+    for (int k = 0; good && k < count->terms[0].n_factors; k++)
+        good = count->terms[0].factors[k]->kind == NAT_VAR;
+    for (int i = 0; good && i < cells->n; i++)
+        good = cells->at[i] != count;
+    if (good)
+        vec_push(ctx, cells, count);
+}
