@@ -56,7 +56,7 @@ static void measure_shared_places(RiseCall *call)
     }
 }
 
-/* As codegen/workspace.c places them: offsets from the workspace's first byte. */
+/* Those that this launch has, in the order of codegen/workspace.c: offsets from the workspace's first byte. */
 static bool place(RiseCall *call)
 {
     const Plan *plan = &call->entry->plan;

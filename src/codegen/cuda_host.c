@@ -243,6 +243,23 @@ void host_refuse_if(const Host *h, HostRefusal why, const char *cond)
     sb_printf(h->c->out, "%sif (%s)\n%s    return %s;\n", margin, cond, margin, host_refusal(h, why));
 }
 
+/* As host_refuse_if, or as one more condition of the refusal that was printed last. */
+static void refuse_also(Host *h, HostRefusal why, const char *cond)
+{
+    StrBuf *out = h->c->out;
+    HostRefused *last = &h->last;
+    const char *value = host_refusal(h, why);
+    const bool joins = last->out == out && last->end == out->len && last->depth == h->depth && !strcmp(last->value, value);
+    if (joins) {
+        const char *margin = host_margin(h);
+        out->len = last->paren;
+        sb_printf(out, " || %s)\n%s    return %s;\n", cond, margin, value);
+    } else {
+        host_refuse_if(h, why, cond);
+    }
+    *last = (HostRefused){out, out->len - strlen(")\n") - strlen(host_margin(h)) - strlen("    return ;\n") - strlen(value), out->len, h->depth, value};
+}
+
 static bool takes_wide(Ctx *ctx, const ImpKernel *k)
 {
     return k->wide || (k->otherwise && k->otherwise->wide) || index_guards_hold(ctx, k);
@@ -262,34 +279,31 @@ static void refuse_once(Host *h, HostRefusal why, const StrBuf *text)
     for (int i = 0; i < h->refused.n; i++)
         if (h->refused.at[i] == cond)
             return;
-    host_refuse_if(h, why, cond);
+    refuse_also(h, why, cond);
     vec_push(h->c->ctx, &h->refused, cond);
-}
-
-static void refuse_above(Host *h, Nat nat, int64_t most)
-{
-    Cuda *c = h->c;
-    StrBuf text;
-    sb_init(&text, c->ctx);
-    cuda_nat_helpers(c, nat_print_plain_c(c->ctx, &text, nat, c->facts, NAT_DOUBLE, c_names_of, c->names, 0, c->header ? c->header->lower : NULL));
-    sb_printf(&text, " > %lld.0", (long long)most);
-    refuse_once(h, REFUSE_OVERFLOW, &text);
 }
 
 void host_refuse_large(Host *h, Nat nat)
 {
-    if (!index_guards_small(h->c->ctx, &h->cells, h->c->facts, nat))
-        refuse_above(h, nat, WIDE_INDEX_MAX);
+    Cuda *c = h->c;
+    StrBuf text;
+    if (index_guards_small(c->ctx, &h->products, c->facts, nat))
+        return;
+    sb_init(&text, c->ctx);
+    cuda_nat_helpers(c, nat_print_plain_c(c->ctx, &text, nat, c->facts, NAT_DOUBLE, c_names_of, c->names, 0, c->header ? c->header->lower : NULL));
+    sb_printf(&text, " > %lld.0", (long long)index_most(nat));
+    refuse_once(h, REFUSE_OVERFLOW, &text);
+    if (!h->depth && index_is_product(nat)) /* what holds of all launches */
+        vec_push(c->ctx, &h->products, nat);
 }
 
-/* Elements of arrays: products of sizes that stand first, for what they say of others. */
+/* The elements of arrays stand first, for what they say of others. */
 static void refuse_cells(Host *h)
 {
-    h->cells = (IndexCells){0};
+    h->products = (IndexProducts){0};
     for (int i = 0; i < h->buffers.n; i++)
-        index_cells_add(h->c->ctx, &h->cells, h->buffers.at[i].buf->count);
-    for (int i = 0; i < h->cells.n; i++)
-        refuse_above(h, h->cells.at[i], WIDE_CELLS_MAX);
+        if (index_is_product(h->buffers.at[i].buf->count))
+            host_refuse_large(h, h->buffers.at[i].buf->count);
 }
 
 static void refuse_values(Host *h, const IndexGuards *values)
@@ -340,12 +354,14 @@ static void put_guards(Host *h, const ImpVariant *variant, bool alone)
 static bool has_guards(Host *h, const ImpVariant *variant)
 {
     StrBuf text, *out = h->c->out;
-    int mark = h->refused.n;
+    const int refused = h->refused.n, products = h->products.n;
     sb_init(&text, h->c->ctx);
     h->c->out = &text;
     put_guards(h, variant, false);
     h->c->out = out;
-    h->refused.n = mark;
+    h->refused.n = refused;
+    h->products.n = products;
+    h->last = (HostRefused){0};
     return text.len > 0;
 }
 

@@ -6,6 +6,14 @@
 #include "codegen/cuda_internal.h"
 #include "codegen/workspace.h"
 
+/* A refusal that was printed: another condition may join it. */
+typedef struct HostRefused {
+    const StrBuf *out;
+    size_t paren, end; /* where its condition ends, and where it does */
+    int depth;
+    const char *value;
+} HostRefused;
+
 typedef struct Host {
     Cuda *c;
     const ImpProgram *program;
@@ -17,8 +25,8 @@ typedef struct Host {
     const char *given;            /* the parameter that says how many they are, in a header */
     const char *bytes;            /* where the workspace's bytes go */
     bool several;                 /* they are the most of what several conditions ask for */
-    VEC(const ImpWhens *) said;   /* conditions for which that is said */
-    IndexCells cells; /* what is checked of them before all else */
+    int said;                     /* for how many that is said before */
+    IndexProducts products; /* products of sizes that were tested on the way to any launch */
     VEC(Nat) sizes;  /* the entry's, then what else a launch depends on */
     int depth;       /* of braces within the function */
     bool has_sms;    /* numSM is declared here */
@@ -26,6 +34,7 @@ typedef struct Host {
     bool loops;      /* what is put repeats: */
     const ImpGroup *group; /* in the loop that is open */
     VEC(const char *) refused; /* conditions that were tested before, on the way to this place */
+    HostRefused last;
     StrBuf *declarations;      /* in a header: where the functions are declared */
 } Host;
 
@@ -60,6 +69,11 @@ void host_put_checks(Host *h);
 void host_refuse_if(const Host *h, HostRefusal why, const char *cond);
 const char *host_nat(const Host *h, Nat nat, CPrec prec); /* as text of C */
 void host_refuse_large(Host *h, Nat nat); /* beyond WIDE_INDEX_MAX, unless that was said before, or cannot be */
+
+/* ---- cuda_counts.c ---- */
+/* Declares what the number repeats, and gives it in terms of that. */
+Nat host_name_counts(Host *h, Nat nat);
+bool host_has_counts(const Host *h, Nat nat); /* does it repeat any? */
 
 /* ---- cuda_launches.c ---- */
 CudaHostUse host_device_use(Ctx *ctx, const ImpKernel *k);

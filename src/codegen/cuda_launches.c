@@ -182,10 +182,8 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
                 sb_puts(&some, some.len ? " && false" : "false");
             continue;
         }
-        const char *var = c_name_claim(c->names, axis_names[a]);
-        sb_printf(c->out, "%slong long %s = ", margin, var);
-        cuda_nat(c, k->blocks[a], C_ANY);
-        put(c, ";\n");
+        const char *var = c_name_claim(c->names, axis_names[a]), *value = host_nat(h, host_name_counts(h, k->blocks[a]), C_ANY);
+        sb_printf(c->out, "%slong long %s = %s;\n", margin, var, value);
         int most = kernel_max_grid(k, a);
         if (!nat_le(ctx, c->facts, k->blocks[a], nat_const(ctx, most))) {
             const char *then = k->once[a] ? ctx_printf(ctx, "return %s", host_refusal(h, REFUSE_OVERFLOW)) : ctx_printf(ctx, "%s = %d", var, most);
@@ -299,33 +297,63 @@ static int same_test(const HostRun *run, int i, int depth)
     return n;
 }
 
-/* Both sides of the test that all of the run have. */
+/* The two sides of the test that all of the run have; the first one is not empty. `swapped`: it is where the test does not hold. */
+static bool split(Ctx *ctx, const HostRun *run, int depth, HostRun sides[2])
+{
+    sides[0] = sides[1] = (HostRun){0};
+    for (int i = 0; i < run->n; i++)
+        vec_push(ctx, &sides[run->at[i]->when.at[depth].holds ? 0 : 1], run->at[i]);
+    const bool swapped = !sides[0].n;
+    if (swapped) {
+        sides[0] = sides[1];
+        sides[1] = (HostRun){0};
+    }
+    return swapped;
+}
+
+/* All of the run have a test at this depth, the same one with the same outcome. */
+static bool is_one_sided(Ctx *ctx, const HostRun *run, int depth)
+{
+    HostRun sides[2];
+    if (same_test(run, 0, depth) < run->n)
+        return false;
+    split(ctx, run, depth, sides);
+    return !sides[1].n;
+}
+
+/* Both sides of the test that all of the run have. Tests of which only one side is there are one condition. */
 static void put_sides(Host *h, const HostRun *run, int depth, HostPut put_each)
 {
     Cuda *c = h->c;
-    HostRun sides[2] = {{0}, {0}};
-    for (int i = 0; i < run->n; i++)
-        vec_push(c->ctx, &sides[run->at[i]->when.at[depth].holds ? 0 : 1], run->at[i]);
-    const HostRun *first = sides[0].n ? &sides[0] : &sides[1], *other = first == &sides[0] ? &sides[1] : &sides[0];
-    put(c, first == &sides[0] ? "if (" : "if (!");
-    cuda_fact(c, c->out, run->at[0]->when.at[depth].test, first == &sides[0] ? C_ANY : C_UNARY);
+    HostRun sides[2], part = *run;
+    const char *before = "if (";
+    for (bool more = true; more; depth++) {
+        const bool swapped = split(c->ctx, &part, depth, sides), first = *before == 'i';
+        more = !sides[1].n && is_one_sided(c->ctx, &sides[0], depth + 1);
+        put(c, before);
+        put(c, swapped ? "!" : "");
+        cuda_fact(c, c->out, part.at[0]->when.at[depth].test, swapped ? C_UNARY : first && !more ? C_ANY : C_EQUAL);
+        before = " && ";
+        part = sides[0];
+    }
+    const HostRun *other = &sides[1];
     put(c, ") {\n");
     const bool launched = h->launched;
     h->depth++;
-    host_put_run(h, first, depth + 1, put_each);
+    host_put_run(h, &sides[0], depth, put_each);
     h->depth--;
     h->launched = launched;
     host_indent(h);
-    if (other->n && same_test(other, 0, depth + 1) == other->n) {
+    if (other->n && same_test(other, 0, depth) == other->n) {
         put(c, "} else ");
-        put_sides(h, other, depth + 1, put_each);
+        put_sides(h, other, depth, put_each);
         h->launched = true;
         return;
     }
     if (other->n) {
         put(c, "} else {\n");
         h->depth++;
-        host_put_run(h, other, depth + 1, put_each);
+        host_put_run(h, other, depth, put_each);
         h->depth--;
         host_indent(h);
     }

@@ -150,10 +150,6 @@ static void put_swapped_place(Host *h, const WorkBuffer *b, const ImpBuf *buf)
 {
     Cuda *c = h->c;
     const WorkBuffer *other = workspace_buffer(h->c->ctx, &h->space, buf->swap);
-    const WorkBuffer *both[2] = {b, other};
-    for (int i = 0; i < 2; i++)
-        if (workspace_may_overflow(&h->space, both[i]))
-            host_refuse_large(h, both[i]->offset);
     host_indent(h);
     sb_printf(c->out, "%s *const %s = %s; // ", cuda_type(b->buf->elem), b->name, place_by_turns(h, b, other, buf->turns));
     cuda_comment_text(c->out, nat_text(c->ctx, b->cells));
@@ -164,8 +160,6 @@ static void put_place(Host *h, const WorkBuffer *b)
 {
     Cuda *c = h->c;
     bool either = b->flag >= 0 && b->offset;
-    if (b->offset && workspace_may_overflow(&h->space, b))
-        host_refuse_large(h, b->offset);
     host_indent(h);
     sb_printf(c->out, "%s *%s%s = %s; // ", cuda_type(b->buf->elem), either ? "" : "const ", b->name, place(h, b, b->flag >= 0 ? nat_const(c->ctx, b->flag) : b->offset));
     cuda_comment_text(c->out, nat_text(c->ctx, b->cells));
@@ -202,27 +196,37 @@ void host_put_places(Host *h, const ImpKernel *k)
 
 /* ---- its functions ------------------------------------------------------------------------------------------------------------------ */
 
+static HostRun all_needs(const Host *h)
+{
+    const WorkVariants list = workspace_needs(h->c->ctx, h->c->facts, &h->space);
+    HostRun needs = {0};
+    for (int i = 0; i < list.n; i++)
+        vec_push(h->c->ctx, &needs, list.at[i]);
+    return needs;
+}
+
 /* What launches under the variant's conditions need. */
 static void put_bytes(Host *h, const ImpVariant *variant, bool alone)
 {
     Cuda *c = h->c;
     DeviceVars found = {.ctx = c->ctx};
     const bool had_sms = h->has_sms;
-    Nat bytes = workspace_bytes(c->ctx, &h->space, &variant->when);
-    (void)alone;
-    for (int i = 0; i < h->said.n; i++)
-        if (imp_same_when(h->said.at[i], &variant->when))
-            return;
-    vec_push(c->ctx, &h->said, &variant->when);
+    Nat bytes = workspace_bytes(&h->space, variant);
     c->facts = variant->kernel->known;
     nat_each_var(c->ctx, bytes, note_var, &found);
     int mark = c_names_mark(c->names);
+    const bool small = index_guards_small(c->ctx, &h->products, c->facts, bytes), block = !alone && h->several && (found.sms || found.residents.n || host_has_counts(h, bytes));
+    if (block) {
+        host_indent(h);
+        put(c, "{\n");
+        h->depth++;
+    }
     put_device_sizes(h, &found);
-    for (int i = 0; i < h->space.buffers.n; i++)
-        if (workspace_may_overflow(&h->space, &h->space.buffers.at[i]))
-            host_refuse_large(h, bytes);
+    bytes = host_name_counts(h, bytes);
+    if (!small)
+        host_refuse_large(h, bytes);
     const char *text = host_nat(h, bytes, C_ANY);
-    bool most = h->several && (h->said.n > 1 || variant->when.n);
+    bool most = h->several && (h->said++ || variant->when.n);
     if (most)
         cuda_nat_helpers(c, NAT_C_MAX);
     host_indent(h);
@@ -233,16 +237,21 @@ static void put_bytes(Host *h, const ImpVariant *variant, bool alone)
         sb_printf(c->out, "nat_max((long long)*%s, %s);\n", h->bytes, text);
     else
         sb_printf(c->out, c->header && !nat_is_const(bytes) ? "(size_t)(%s);\n" : "%s;\n", text);
+    if (block) {
+        h->depth--;
+        host_indent(h);
+        put(c, "}\n");
+    }
     h->has_sms = had_sms;
     c_names_release(c->names, mark);
 }
 
-/* Do the conditions of some launches neither exclude each other nor say the same? */
+/* Do the conditions of some launches not exclude each other? */
 static bool conditions_mix(const HostRun *all)
 {
     for (int i = 0; i < all->n; i++)
         for (int k = 0; k < i; k++)
-            if (!imp_same_when(&all->at[i]->when, &all->at[k]->when) && !workspace_excludes(&all->at[i]->when, &all->at[k]->when))
+            if (!workspace_excludes(&all->at[i]->when, &all->at[k]->when))
                 return true;
     return false;
 }
@@ -273,8 +282,9 @@ void host_put_gap(const Host *h)
 static void put_size_function(Host *h, const char *name, bool own)
 {
     Cuda *c = h->c;
-    const HostRun all = host_all(c->ctx, h->program);
+    const HostRun all = all_needs(h);
     HostFunction f;
+    h->said = 0;
     h->several = conditions_mix(&all);
     host_function_begin(h, &f, name, own);
     host_put_size_params(&f);

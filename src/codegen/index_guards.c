@@ -606,7 +606,7 @@ static Nat upper(Ctx *ctx, Nat nat)
 
 static void add_large(Ctx *ctx, Nat nat, IndexGuards *guards)
 {
-    const IndexCells none = {0};
+    const IndexProducts none = {0};
     bool seen = index_guards_small(ctx, &none, NULL, nat) || mentions_device(ctx, nat);
     for (int i = 0; i < guards->at_most_max.n; i++)
         seen |= guards->at_most_max.at[i] == nat;
@@ -662,7 +662,7 @@ bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const
         if (!launch_nat(NULL, entry, launch, guards->at_least_one.at[i], &value) || value < 1)
             return false;
     for (int i = 0; i < guards->at_most_max.n; i++)
-        if (!launch_nat(NULL, entry, launch, guards->at_most_max.at[i], &value) || value > (wide ? WIDE_INDEX_MAX : INDEX_MAX))
+        if (!launch_nat(NULL, entry, launch, guards->at_most_max.at[i], &value) || value > (wide ? index_most(guards->at_most_max.at[i]) : INDEX_MAX))
             return false;
     return true;
 }
@@ -707,7 +707,7 @@ bool index_guards_take(Ctx *ctx, const ImpProgram *program, const Launch *launch
     }
     if (!good) {
         Diag *d = diag_error(ctx, E0602, program->entry->name_span, "%s: these sizes are too large for a kernel", program->entry->name);
-        diag_help(ctx, d, "a size may be 2^40, and no index, nor what it is computed from, may exceed 2^52");
+        diag_help(ctx, d, "a size may be 2^40, a product of sizes 2^48, and an index or what it is computed from 2^52");
     }
     return good;
 }

@@ -15,8 +15,8 @@ enum { LAUNCH_MAX_STATIC_SHARED = 48 << 10 }; /* bytes; more must be dynamic */
 /* With 64-bit indices: no size is larger, and nothing that a kernel computes for an index leaves 2^52, so that a host can check it in double. */
 #define WIDE_SIZE_MAX (INT64_C(1) << 40)
 #define WIDE_INDEX_MAX (INT64_C(1) << 52)
-/* No array of an entry has more elements. */
-#define WIDE_CELLS_MAX (INT64_C(1) << 48)
+/* A product of sizes alone stays below this, as the elements of an array do: what is added to it, or is a few times as large, then cannot leave 2^52. */
+#define WIDE_PRODUCT_MAX (INT64_C(1) << 48)
 
 typedef struct IndexGuards {
     VEC(Nat) at_least_one; /* divisors */
@@ -25,15 +25,15 @@ typedef struct IndexGuards {
 
 /* Are 31 bits enough for all sizes that the kernel's facts allow? */
 bool index_guards_hold(Ctx *ctx, const ImpKernel *kernel);
-/* Do the indices of a launch of these sizes stay below INDEX_MAX, or, with `wide`, below WIDE_INDEX_MAX? What has no value in 64 bits does not. */
+/* Do the indices of a launch of these sizes stay below INDEX_MAX, or, with `wide`, below index_most? What has no value in 64 bits does not. */
 bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const Launch *launch, bool wide);
-/* What is known to be at most WIDE_CELLS_MAX: products of sizes, the elements of arrays. */
-typedef VEC(Nat) IndexCells;
-/* Adds the elements of an array, unless that says nothing about products of sizes. */
-void index_cells_add(Ctx *ctx, IndexCells *cells, Nat count);
+bool index_is_product(Nat nat); /* of sizes, perhaps times a number */
+int64_t index_most(Nat nat);    /* how large it may be with 64-bit indices: WIDE_PRODUCT_MAX or WIDE_INDEX_MAX */
+/* Products of sizes that were tested before. */
+typedef VEC(Nat) IndexProducts;
 /* No larger than WIDE_INDEX_MAX, nor is anything that it is computed from, where the sizes are at most WIDE_SIZE_MAX: such a guard says nothing
  * (index_most.c). */
-bool index_guards_small(Ctx *ctx, const IndexCells *cells, const NatFacts *facts, Nat nat);
+bool index_guards_small(Ctx *ctx, const IndexProducts *products, const NatFacts *facts, Nat nat);
 /* Bounds of WIDE_INDEX_MAX under which a value of the host, and all that it is computed from, stays in 64 bits: added to guards->at_most_max. */
 void index_guards_of_value(Ctx *ctx, Nat nat, IndexGuards *guards);
 /* Of all facts and size tests of a program. */

@@ -1,8 +1,8 @@
-/* How large a number of the host can be, where no size is above WIDE_SIZE_MAX and no array has more
- * than WIDE_CELLS_MAX elements: what cannot leave WIDE_INDEX_MAX needs no test before a launch.
+/* How large a number of the host can be, where no size is above WIDE_SIZE_MAX, and some products of
+ * sizes are not above WIDE_PRODUCT_MAX: what cannot leave WIDE_INDEX_MAX needs no test before a launch.
  *
- * A bound is a sum of products of sizes, with coefficients in double as in the tests of the host. The
- * product of two sizes that an array has is no larger than its elements:
+ * A bound is a sum of products of sizes, with coefficients in double as in the tests of the host. Where
+ * n*m is one of the products that were tested, as the elements of an array are:
  *
  *     (n + 127) * m  is at most  n*m + 127*m,  and that at most  2^48 + 127 * 2^40 */
 #include "codegen/index_guards.h"
@@ -21,7 +21,7 @@ typedef VEC(Term) Terms;
 
 typedef struct Most {
     Ctx *ctx;
-    const IndexCells *cells;
+    const IndexProducts *products;
     const NatFacts *facts;
     double part; /* the most that anything is from which the value is computed */
 } Most;
@@ -35,34 +35,34 @@ static double most_of_size(const Most *m, Nat size)
     return range.has_hi ? fmin(own, (double)range.hi) : own;
 }
 
-/* Takes the sizes of an array from the factors. */
-static bool take(Term *t, const Term *array)
+/* Takes the sizes of the product from the factors. */
+static bool take(Term *t, const Term *product)
 {
     Term left = {.coef = t->coef};
     int k = 0;
     for (int i = 0; i < t->n; i++)
-        if (k < array->n && array->sizes[k] == t->sizes[i])
+        if (k < product->n && product->sizes[k] == t->sizes[i])
             k++;
         else
             left.sizes[left.n++] = t->sizes[i];
-    if (k == array->n)
+    if (k == product->n)
         *t = left;
-    return k == array->n;
+    return k == product->n;
 }
 
-/* The least of what follows from each array that has some of the sizes. */
+/* The least of what follows from each product of some of the sizes. */
 static double most_of_term(const Most *m, Term t)
 {
     double most = fabs(t.coef);
     for (int i = 0; i < t.n; i++)
         most *= most_of_size(m, t.sizes[i]);
-    for (int i = 0; i < m->cells->n; i++) {
+    for (int i = 0; i < m->products->n; i++) {
         Term left = t;
-        const NatTerm *cells = &m->cells->at[i]->terms[0];
-        Term array = {.n = cells->n_factors};
-        memcpy(array.sizes, cells->factors, sizeof *cells->factors * (size_t)cells->n_factors);
-        if (take(&left, &array))
-            most = fmin(most, most_of_term(m, left) * ((double)WIDE_CELLS_MAX / (double)cells->coef));
+        const NatTerm *known = &m->products->at[i]->terms[0];
+        Term product = {.n = known->n_factors};
+        memcpy(product.sizes, known->factors, sizeof *known->factors * (size_t)known->n_factors);
+        if (take(&left, &product))
+            most = fmin(most, most_of_term(m, left) * ((double)WIDE_PRODUCT_MAX / (double)known->coef));
     }
     return most;
 }
@@ -173,20 +173,19 @@ static Terms bound(Most *m, Nat nat)
     return terms;
 }
 
-bool index_guards_small(Ctx *ctx, const IndexCells *cells, const NatFacts *facts, Nat nat)
+bool index_guards_small(Ctx *ctx, const IndexProducts *products, const NatFacts *facts, Nat nat)
 {
-    Most m = {.ctx = ctx, .cells = cells, .facts = facts};
+    Most m = {.ctx = ctx, .products = products, .facts = facts};
     bound(&m, nat);
     return m.part <= (double)WIDE_INDEX_MAX;
 }
 
-void index_cells_add(Ctx *ctx, IndexCells *cells, Nat count)
+bool index_is_product(Nat nat)
 {
-    bool good = count->kind == NAT_SUM && count->n_terms == 1 && count->terms[0].coef > 0 && count->terms[0].n_factors > 1 && count->terms[0].n_factors <= MOST_FACTORS;
-    for (int k = 0; good && k < count->terms[0].n_factors; k++)
-        good = count->terms[0].factors[k]->kind == NAT_VAR;
-    for (int i = 0; good && i < cells->n; i++)
-        good = cells->at[i] != count;
-    if (good)
-        vec_push(ctx, cells, count);
+    bool is = nat->kind == NAT_SUM && nat->n_terms == 1 && nat->terms[0].coef > 0 && nat->terms[0].n_factors > 1 && nat->terms[0].n_factors <= MOST_FACTORS;
+    for (int k = 0; is && k < nat->terms[0].n_factors; k++)
+        is = nat->terms[0].factors[k]->kind == NAT_VAR;
+    return is;
 }
+
+int64_t index_most(Nat nat) { return index_is_product(nat) ? WIDE_PRODUCT_MAX : WIDE_INDEX_MAX; }

@@ -395,23 +395,13 @@ static void workspace_buffer_json(Json *j, const WorkBuffer *b)
     close(j, '}');
 }
 
-/* For each list of conditions what launches under it need. */
 static void workspace_bytes_json(Json *j, const ImpProgram *program, const Workspace *space)
 {
-    VEC(const ImpWhens *) said = {0};
+    const WorkVariants needs = workspace_needs(j->ctx, program->entry ? program->entry->known : NULL, space);
     key(j, "bytes");
     open(j, '[');
-    for (int i = 0; i < program->launches.n; i++)
-        for (int v = 0; v < program->launches.at[i].variants.n; v++) {
-            const ImpWhens *when = &program->launches.at[i].variants.at[v].when;
-            bool known = false;
-            for (int k = 0; k < said.n; k++)
-                known |= imp_same_when(said.at[k], when);
-            if (known)
-                continue;
-            vec_push(j->ctx, &said, when);
-            under_conditions(j, "bytes", nat_text(j->ctx, workspace_bytes(j->ctx, space, when)), when);
-        }
+    for (int i = 0; i < needs.n; i++)
+        under_conditions(j, "bytes", nat_text(j->ctx, workspace_bytes(space, needs.at[i])), &needs.at[i]->when);
     close(j, ']');
 }
 

@@ -104,6 +104,8 @@ static void find_buffers(Ctx *ctx, const ImpProgram *program, int launch, const 
                 WorkBuffer *added = add_buffer(ctx, space, &variant->when, asked, k, both[i]);
                 added->first = launch < added->first ? launch : added->first;
                 added->last = launch;
+                if (!added->variants.n || added->variants.at[added->variants.n - 1] != space->variants.n)
+                    vec_push(ctx, &added->variants, space->variants.n);
                 added->alone |= program->launches.at[launch].group != NULL || both[0]->swap;
                 space->align = both[i]->align > space->align ? both[i]->align : space->align;
             }
@@ -128,27 +130,6 @@ static bool meet(const WorkBuffer *a, const WorkBuffer *b)
         for (int k = 0; k < b->whens.n; k++)
             if (!workspace_excludes(a->whens.at[i], b->whens.at[k]))
                 return true;
-    return false;
-}
-
-/* Wherever these conditions hold, do those hold, too? */
-static bool implies(const ImpWhens *these, const ImpWhens *those)
-{
-    for (int i = 0; i < those->n; i++) {
-        bool said = false;
-        for (int k = 0; k < these->n; k++)
-            said |= these->at[k].test == those->at[i].test && these->at[k].holds == those->at[i].holds;
-        if (!said)
-            return false;
-    }
-    return true;
-}
-
-static bool is_there(const WorkBuffer *b, const ImpWhens *when)
-{
-    for (int i = 0; i < b->whens.n; i++)
-        if (implies(when, b->whens.at[i]))
-            return true;
     return false;
 }
 
@@ -203,10 +184,6 @@ static void sort(Ctx *ctx, Workspace *space)
         }
 }
 
-typedef struct End { /* of buffers that begin at one place: of the longest */
-    Nat offset, bytes;
-} End;
-
 static Nat in_steps(Ctx *ctx, Nat bytes)
 {
     return nat_mul_k(ctx, nat_ceil_div(ctx, bytes, nat_const(ctx, WORKSPACE_STEP)), WORKSPACE_STEP);
@@ -234,50 +211,169 @@ static void share_places(Ctx *ctx, Workspace *space)
     }
 }
 
-static bool has_place(const WorkBuffer *b) { return b->offset && b->over < 0; }
+/* ---- places ------------------------------------------------------------------------------------------------------------------------ */
 
-/* The end of the last ones of the first n buffers that `wanted` picks; `steps`: where the next one may begin. Those that lie before another one of them say nothing.
- * What begins at one place is said once: else the text of each end would have that of the one before several times. */
-static Nat end_of(Ctx *ctx, const Workspace *space, int n, bool (*wanted)(const WorkBuffer *b, const void *user), const void *user, bool steps)
+/* A run of variants that one level of the host's size tests has, and the loop around them. */
+typedef struct Level {
+    const WorkVariants *all; /* of the program */
+    int n, depth;
+    const int *of; /* their numbers there */
+    const ImpGroup *group;
+} Level;
+
+static const ImpVariant *variant_at(const Level *l, int i) { return l->all->at[l->of[i]]; }
+
+/* How many from number i on have the same test at this depth, or repeat together; 0: number i stands alone. */
+static int part_at(const Level *l, int i, bool *sides)
 {
-    VEC(End) ends = {0};
-    for (int i = 0; i < n; i++) {
-        const WorkBuffer *b = &space->buffers.at[i];
-        bool last = has_place(b) && wanted(b, user);
-        for (int k = i + 1; last && k < n; k++)
-            last = !(has_place(&space->buffers.at[k]) && wanted(&space->buffers.at[k], user) && meet(b, &space->buffers.at[k]));
-        if (!last)
-            continue;
-        Nat bytes = steps ? in_steps(ctx, b->bytes) : b->bytes;
-        int k = 0;
-        while (k < ends.n && ends.at[k].offset != b->offset)
-            k++;
-        if (k == ends.n)
-            vec_push(ctx, &ends, ((End){b->offset, bytes}));
-        ends.at[k].bytes = nat_max(ctx, ends.at[k].bytes, bytes);
-    }
-    Nat end = nat_const(ctx, space->flags);
-    for (int k = 0; k < ends.n; k++) {
-        Nat own = nat_add(ctx, ends.at[k].offset, ends.at[k].bytes);
-        end = nat_is(end, space->flags) ? own : nat_max(ctx, end, own);
-    }
-    return end;
+    const ImpWhens *when = &variant_at(l, i)->when;
+    const ImpGroup *group = variant_at(l, i)->kernel->group;
+    int tested = 0, repeat = 0;
+    while (when->n > l->depth && i + tested < l->n && variant_at(l, i + tested)->when.n > l->depth &&
+           variant_at(l, i + tested)->when.at[l->depth].test == when->at[l->depth].test)
+        tested++;
+    while (group && group != l->group && i + repeat < l->n && variant_at(l, i + repeat)->kernel->group == group)
+        repeat++;
+    *sides = tested > 0 && tested >= repeat;
+    return tested >= repeat ? tested : repeat;
 }
 
-static bool wanted_beside(const WorkBuffer *b, const void *user) { return meet(b, user); }
-static bool wanted_under(const WorkBuffer *b, const void *user) { return is_there(b, user); }
-
-Nat workspace_bytes(Ctx *ctx, const Workspace *space, const ImpWhens *when)
+/* Those of the part under the test (or not). */
+static Level side_of(Ctx *ctx, const Level *l, int i, int n, bool holds)
 {
-    return end_of(ctx, space, space->buffers.n, wanted_under, when, false);
+    int *of = NEWN(ctx, int, n + 1), m = 0;
+    for (int k = i; k < i + n; k++)
+        if (variant_at(l, k)->when.at[l->depth].holds == holds)
+            of[m++] = l->of[k];
+    return (Level){l->all, m, l->depth + 1, of, l->group};
+}
+
+static bool level_has(const Level *l, const WorkBuffer *b)
+{
+    int had = 0;
+    for (int i = 0; i < l->n; i++)
+        for (int k = 0; k < b->variants.n; k++)
+            had += b->variants.at[k] == l->of[i];
+    return had == b->variants.n;
+}
+
+static bool in_a_side(Ctx *ctx, const Level *l, const WorkBuffer *b)
+{
+    bool sides, found = false;
+    for (int i = 0, n; i < l->n && !found; i += n ? n : 1) {
+        n = part_at(l, i, &sides);
+        for (int holds = 0; sides && holds < 2 && !found; holds++) {
+            Level side = side_of(ctx, l, i, n, holds);
+            found = level_has(&side, b);
+        }
+    }
+    return found;
+}
+
+typedef VEC(const WorkBuffer *) Kept;
+
+/* Those of them whose values launches under the first `depth` conditions may need, or have: they were placed in this order, so the last one ends behind all others.
+ * `numbers`: the first launch of these and the last one; NULL: any. */
+static Kept keep(Ctx *ctx, const Kept *kept, const ImpWhens *when, int depth, const int *numbers)
+{
+    Kept left = {0};
+    for (int i = 0; i < kept->n; i++) {
+        const WorkBuffer *b = kept->at[i];
+        ImpWhens path = *when;
+        path.n = depth;
+        bool wanted = false;
+        for (int k = 0; k < b->whens.n; k++)
+            wanted |= !workspace_excludes(b->whens.at[k], &path);
+        if (wanted && (!numbers || (b->variants.at[0] <= numbers[1] && b->variants.at[b->variants.n - 1] >= numbers[0])))
+            vec_push(ctx, &left, b);
+    }
+    return left;
+}
+
+static Nat end_of(Ctx *ctx, const Workspace *space, const Kept *kept, bool step)
+{
+    const WorkBuffer *last = kept->n ? kept->at[kept->n - 1] : NULL;
+    return !last ? nat_const(ctx, space->flags) : nat_add(ctx, last->offset, step ? in_steps(ctx, last->bytes) : last->bytes);
+}
+
+/* Buffers that lie in no one side of a test have their places here. What a side has lies behind those of them that it has to keep: two sides, or two tests one after the
+ * other, use the same bytes. */
+static void place_level(Ctx *ctx, Workspace *space, const Level *l, Kept kept)
+{
+    for (int i = 0; i < space->buffers.n; i++) {
+        WorkBuffer *b = &space->buffers.at[i];
+        if (b->over >= 0 || (b->flag >= 0 && !b->offset) || !level_has(l, b) || in_a_side(ctx, l, b))
+            continue;
+        b->offset = end_of(ctx, space, &kept, true);
+        vec_push(ctx, &kept, b);
+    }
+    bool sides;
+    for (int i = 0, n; i < l->n; i += n ? n : 1) {
+        n = part_at(l, i, &sides);
+        const int numbers[2] = {l->of[i], l->of[i + (n ? n : 1) - 1]};
+        for (int holds = 0; sides && holds < 2; holds++) {
+            Level side = side_of(ctx, l, i, n, holds);
+            if (side.n)
+                place_level(ctx, space, &side, keep(ctx, &kept, &variant_at(&side, 0)->when, side.depth, numbers));
+        }
+        for (int k = i; !sides && k < i + (n ? n : 1); k++) {
+            const ImpWhens *when = &variant_at(l, k)->when;
+            Kept own = keep(ctx, &kept, when, when->n, NULL);
+            space->ends.at[l->of[k]] = end_of(ctx, space, &own, false);
+        }
+    }
+}
+
+Nat workspace_bytes(const Workspace *space, const ImpVariant *variant)
+{
+    for (int i = 0; i < space->variants.n; i++)
+        if (space->variants.at[i] == variant)
+            return space->ends.at[i];
+    return NULL;
+}
+
+/* Wherever these conditions hold, do those hold, too? */
+static bool implies(const ImpWhens *these, const ImpWhens *those)
+{
+    for (int i = 0; i < those->n; i++) {
+        bool said = false;
+        for (int k = 0; k < these->n; k++)
+            said |= these->at[k].test == those->at[i].test && these->at[k].holds == those->at[i].holds;
+        if (!said)
+            return false;
+    }
+    return true;
+}
+
+WorkVariants workspace_needs(Ctx *ctx, const NatFacts *facts, const Workspace *space)
+{
+    WorkVariants needs = {0};
+    for (int i = 0; i < space->variants.n; i++) {
+        bool said = false;
+        for (int k = 0; k < space->variants.n && !said; k++) {
+            const bool same = imp_same_when(&space->variants.at[k]->when, &space->variants.at[i]->when) && space->ends.at[k] == space->ends.at[i];
+            said = same ? k < i : implies(&space->variants.at[i]->when, &space->variants.at[k]->when) && nat_le(ctx, facts, space->ends.at[i], space->ends.at[k]);
+        }
+        if (!said)
+            vec_push(ctx, &needs, space->variants.at[i]);
+    }
+    return needs;
+}
+
+static void list_variants(Ctx *ctx, const ImpProgram *program, Workspace *space)
+{
+    for (int i = 0; i < program->launches.n; i++)
+        for (int v = 0; v < program->launches.at[i].variants.n; v++) {
+            find_buffers(ctx, program, i, &program->launches.at[i].variants.at[v], space);
+            vec_push(ctx, &space->variants, &program->launches.at[i].variants.at[v]);
+            vec_push(ctx, &space->ends, NULL);
+        }
 }
 
 void workspace_plan(Ctx *ctx, const ImpProgram *program, Workspace *space)
 {
     *space = (Workspace){.align = WORKSPACE_ALIGN};
-    for (int i = 0; i < program->launches.n; i++)
-        for (int v = 0; v < program->launches.at[i].variants.n; v++)
-            find_buffers(ctx, program, i, &program->launches.at[i].variants.at[v], space);
+    list_variants(ctx, program, space);
     for (int i = 0; i < space->buffers.n; i++)
         space->buffers.at[i].bytes = nat_mul_k(ctx, space->buffers.at[i].cells, scalar_bytes(space->buffers.at[i].buf->elem));
     int64_t rounds = place_flags(ctx, space, true, WORKSPACE_FIRST_FLAG);
@@ -285,21 +381,12 @@ void workspace_plan(Ctx *ctx, const ImpProgram *program, Workspace *space)
     sort(ctx, space);
     list_names(ctx, space);
     share_places(ctx, space);
+    int *of = NEWN(ctx, int, space->variants.n + 1);
+    for (int i = 0; i < space->variants.n; i++)
+        of[i] = i;
+    const Level whole = {&space->variants, space->variants.n, 0, of, NULL};
+    place_level(ctx, space, &whole, (Kept){0});
     for (int i = 0; i < space->buffers.n; i++)
         if (space->buffers.at[i].over >= 0)
             space->buffers.at[i].offset = space->buffers.at[space->buffers.at[i].over].offset;
-        else if (space->buffers.at[i].flag < 0 || space->buffers.at[i].offset)
-            space->buffers.at[i].offset = end_of(ctx, space, i, wanted_beside, &space->buffers.at[i], true);
-}
-
-/* A buffer has at most 2^55 bytes where its kernel may be launched. */
-bool workspace_may_overflow(const Workspace *space, const WorkBuffer *b)
-{
-    enum { MANY = 200 };
-    for (int i = 0; &space->buffers.at[i] != b; i++)
-        for (int w = 0; w < b->whens.n; w++)
-            if (space->buffers.at[i].offset && meet(&space->buffers.at[i], b) && !is_there(&space->buffers.at[i], b->whens.at[w]) &&
-                b->offset)
-                return true;
-    return space->buffers.n >= MANY;
 }

@@ -24,7 +24,8 @@ typedef struct WorkBuffer {
     Nat offset;          /* its place among the data; NULL: none. With both, it lies among the flags where `bytes` is at most `room`; else each launch clears it */
     int64_t most;        /* bytes, by what is known of its kernels; -1: nothing is */
     VEC(const ImpWhens *) whens; /* of the launches that have it */
-    int first, last;     /* of these; and of those whose place it is */
+    VEC(int) variants;   /* that have it, as Workspace.variants counts */
+    int first, last;     /* launches that do; and of those whose place it is */
     bool alone;          /* it shares its place with none by their times */
     int over;            /* the buffer whose place it has, as that is done with before; -1: its own */
 } WorkBuffer;
@@ -35,22 +36,25 @@ typedef struct WorkResident {
     Nat var;
 } WorkResident;
 
+typedef VEC(const ImpVariant *) WorkVariants;
+
 typedef struct Workspace {
     int64_t flags; /* so many bytes at the start are zero before a launch and after it. They hold what depends on no size */
     int align;     /* of its address, in bytes */
     VEC(WorkBuffer) buffers; /* in the order of their places */
     VEC(WorkResident) residents;
+    WorkVariants variants; /* all of the program, in the order of launches */
+    VEC(Nat) ends;         /* beside them: the bytes that what is launched at their sizes needs up to them */
     Table by_name; /* from interned names to places in the list of buffers */
 } Workspace;
 
 bool workspace_is_used(const ImpProgram *program); /* does a launch need any? */
 void workspace_plan(Ctx *ctx, const ImpProgram *program, Workspace *space);
 WorkBuffer *workspace_buffer(Ctx *ctx, const Workspace *space, const ImpBuf *buf);
-/* Its bytes, where the conditions hold: the most that this takes over all of the program's launches is what they need. */
-Nat workspace_bytes(Ctx *ctx, const Workspace *space, const ImpWhens *when);
+/* The bytes up to the end of what the variant and those around it have: the most that this takes over all that is launched is what they need. */
+Nat workspace_bytes(const Workspace *space, const ImpVariant *variant);
+/* The variants that say all of that: none of them needs fewer bytes than another one, which is launched wherever it is. */
+WorkVariants workspace_needs(Ctx *ctx, const NatFacts *facts, const Workspace *space);
 /* No run of the program has both. */
 bool workspace_excludes(const ImpWhens *a, const ImpWhens *b);
-/* What the place is computed from may have no value in 64 bits: it has buffers in it that need not be there under the same conditions, or a great many. */
-bool workspace_may_overflow(const Workspace *space, const WorkBuffer *b);
-
 #endif

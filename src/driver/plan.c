@@ -567,7 +567,7 @@ static int64_t workspace_at(Plan *plan)
             const PlanVariant *variant = &plan->launches.at[i].variants.at[v];
             if (!variant->chosen)
                 continue;
-            if (!plan_value(plan, workspace_bytes(plan->ctx, &plan->space, &variant->variant->when), &bytes))
+            if (!plan_value(plan, workspace_bytes(&plan->space, variant->variant), &bytes))
                 return -1;
             most = bytes > most ? bytes : most;
         }

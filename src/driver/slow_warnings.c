@@ -55,11 +55,11 @@ static bool bytes_at(Ctx *ctx, const ImpProgram *program, const Workspace *space
             return false;
     for (int i = 0; i < program->launches.n; i++)
         for (int v = 0; v < program->launches.at[i].variants.n; v++) {
-            const ImpWhens *when = &program->launches.at[i].variants.at[v].when;
+            const ImpVariant *variant = &program->launches.at[i].variants.at[v];
             int64_t bytes;
             bool holds;
-            if (!imp_when_holds(NULL, entry, when, at, &holds) ||
-                (holds && !launch_nat(NULL, entry, at, workspace_bytes(ctx, space, when), &bytes)))
+            if (!imp_when_holds(NULL, entry, &variant->when, at, &holds) ||
+                (holds && !launch_nat(NULL, entry, at, workspace_bytes(space, variant), &bytes)))
                 return false;
             if (holds && bytes - space->flags > out->stored)
                 out->stored = bytes - space->flags;

@@ -452,8 +452,8 @@ extern "C" int argmin_workspace(long long n, size_t *bytes)
     long long numSM;
     if (const cudaError_t error = rise_multiprocessors(&numSM))
         return (int)error;
-    *bytes = ((nat_max(nat_min((n + 8191) / 8192, numSM*4), 1) + 63) / 64)*256
-        + nat_max(nat_min((n + 8191) / 8192, numSM*4), 1)*4 + 4096;
+    const long long count = nat_max(nat_min((n + 8191) / 8192, numSM*4), 1);
+    *bytes = ((count + 63) / 64)*256 + count*4 + 4096;
     return (int)rise_fits(*bytes);
 }
 

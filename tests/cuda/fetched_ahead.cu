@@ -72,9 +72,7 @@ extern "C" int ahead_launch(float *result, const float *xs, long long n, long lo
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n + 510 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n - 1)*(double)m + 255 > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = n;

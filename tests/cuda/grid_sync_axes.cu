@@ -101,9 +101,7 @@ extern "C" int f_workspace(long long n, long long m, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     *bytes = m*n*4 + 4096;
     return (int)rise_fits(*bytes);
@@ -127,9 +125,7 @@ extern "C" int f_launch(float *result, const float *xs, void *workspace, long lo
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 1)*(double)m - 1 > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     if (!workspace || (size_t)workspace % 16 != 0)
         return (int)cudaErrorInvalidValue;

@@ -44,9 +44,7 @@ extern "C" int guardedTail_launch(float *result, const float *xs, long long n, l
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n + 31 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n - 1)*(double)m + 31 > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = n;

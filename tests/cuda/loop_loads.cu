@@ -158,7 +158,7 @@ extern "C" int scaled_launch(float *result, const float *ws, const float *xs, lo
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;
@@ -183,7 +183,7 @@ extern "C" int first_launch(float *result, const float *xs, long long n, long lo
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;

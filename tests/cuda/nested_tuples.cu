@@ -79,7 +79,7 @@ extern "C" int firsts_launch(float *result, const int *lens, const float *rows, 
 {
     if (r < 0 || r > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)r > 4503599627370496.0)
+    if ((double)m*(double)r > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (r + 255) / 256;

@@ -102,9 +102,7 @@ extern "C" int neighbours_launch(float *result, const float *xs, long long n, lo
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n*4 + 504 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n - 1)*(double)m*4 + 252 > 4503599627370496.0)
+    if ((double)m*(double)n*4 > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         long long blocks = n;

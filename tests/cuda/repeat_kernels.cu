@@ -243,7 +243,7 @@ extern "C" int turned_workspace(long long n, long long steps, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776 || steps < 0 || steps > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)steps*(double)n > 4503599627370496.0)
+    if ((double)steps*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     *bytes = ((n + 63) / 64)*256 + n*4 + 4096;
     return (int)rise_fits(*bytes);
@@ -268,7 +268,7 @@ extern "C" int turned_launch(int *result, const int *xs, const int *rows, void *
 {
     if (n < 0 || n > 1099511627776 || steps < 0 || steps > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)steps*(double)n > 4503599627370496.0)
+    if ((double)steps*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     if (!workspace || (size_t)workspace % 16 != 0)
         return (int)cudaErrorInvalidValue;
@@ -327,11 +327,6 @@ extern "C" int classes_workspace(long long n, long long steps, size_t *bytes)
     if (n < 0 || n > 1099511627776 || steps < 0 || steps > 1099511627776)
         return (int)cudaErrorInvalidValue;
     *bytes = ((n + 63) / 64)*512 + ((n + 31) / 32)*512 + 4356;
-    if (n <= 40) {
-        *bytes = nat_max((long long)*bytes, ((n + 63) / 64)*512 + ((n + 31) / 32)*512 + 4356);
-    } else {
-        *bytes = nat_max((long long)*bytes, ((n + 63) / 64)*512 + ((n + 31) / 32)*512 + 4356);
-    }
     return (int)rise_fits(*bytes);
 }
 

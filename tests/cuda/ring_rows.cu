@@ -57,9 +57,7 @@ extern "C" int stencil_launch(float *result, const float *xs, long long n, long 
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n*32 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)m + 2)*(double)n*34 + 29 > 4503599627370496.0)
+    if ((double)m*(double)n*32 > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     if (!(m >= 1))
         return (int)cudaErrorInvalidValue;
@@ -68,8 +66,8 @@ extern "C" int stencil_launch(float *result, const float *xs, long long n, long 
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (m*n*32 <= 2147483647 && (m + 2)*n*34 + 29 <= 2147483647 && n + 65534 <= 2147483647
-                && m + 1 <= 2147483647)
+            if ((m + 2)*n*34 + 29 <= 2147483647 && n + 65534 <= 2147483647
+                && (n - 1)*m*32 + 63 <= 2147483647 && m + 1 <= 2147483647)
                 stencil<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, (int)n, (int)m);
             else
                 stencil_64<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, n, m);

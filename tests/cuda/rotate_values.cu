@@ -50,9 +50,7 @@ extern "C" int rotate_launch(float *result, const float *xs, long long n, long l
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)m + 2)*(double)n > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     if (!(m >= 1))
         return (int)cudaErrorInvalidValue;
@@ -61,8 +59,7 @@ extern "C" int rotate_launch(float *result, const float *xs, long long n, long l
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (m <= 2147483647 && m*n <= 2147483647 && (m + 2)*n <= 2147483647
-                && n + 16776959 <= 2147483647)
+            if (m <= 2147483647 && (m + 2)*n <= 2147483647 && n + 16776959 <= 2147483647)
                 rotate<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, (int)n, (int)m);
             else
                 rotate_64<<<(unsigned)blocks, 256, 0, stream>>>(result, xs, n, m);

@@ -42,9 +42,8 @@ extern "C" int planes_launch(float *result, const float *xs, long long n, long l
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776 || k < 0 || k > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)k*(double)m > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if ((double)k*(double)m*(double)n > 4503599627370496.0)
+    if ((double)k*(double)m*(double)n > 281474976710656.0
+        || (double)k*(double)m > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (k + 31) / 32;

@@ -82,19 +82,14 @@ extern "C" int products_launch(float *result, const float *xs, const float *ys, 
 {
     if (n < 0 || n > 1099511627776 || k < 0 || k > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)k*(double)n > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 62)*(double)k > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 63)*(double)k - 1 > 4503599627370496.0)
+    if ((double)k*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 63) / 64;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (n + 63 <= 2147483647 && k*n <= 2147483647 && (n + 62)*k <= 2147483647
-                && (n + 63)*k - 1 <= 2147483647)
+            if (n + 63 <= 2147483647 && (n + 62)*k <= 2147483647 && (n + 63)*k - 1 <= 2147483647)
                 products<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, ys, (int)n, (int)k);
             else
                 products_64<<<(unsigned)blocks, 64, 0, stream>>>(result, xs, ys, n, k);
@@ -112,19 +107,14 @@ extern "C" int shifted_launch(float *result, const float *xs, long long n, long 
 {
     if (n < 0 || n > 1099511627776 || k < 0 || k > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)k*(double)n > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 30)*(double)k > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 31)*(double)k - 1 > 4503599627370496.0)
+    if ((double)k*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 31) / 32;
         if (blocks > 65535)
             blocks = 65535;
         if (blocks > 0) {
-            if (n + 31 <= 2147483647 && k*n <= 2147483647 && (n + 30)*k <= 2147483647
-                && (n + 31)*k - 1 <= 2147483647)
+            if (n + 31 <= 2147483647 && (n + 30)*k <= 2147483647 && (n + 31)*k - 1 <= 2147483647)
                 shifted<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, (int)n, (int)k);
             else
                 shifted_64<<<(unsigned)blocks, 32, 0, stream>>>(result, xs, n, k);

@@ -204,16 +204,9 @@ extern "C" int centred_workspace(long long n, size_t *bytes)
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    *bytes = ((n + 255) / 256)*4 + 4096;
-    if (n <= 1024) {
-        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 4100);
-    } else {
+    *bytes = ((n + 16383) / 16384)*256 + 4100;
+    if (!(n <= 1024)) {
         *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*260 + 4352);
-    }
-    if (n < 32) {
-        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 4100);
-    } else {
-        *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*256 + 4100);
     }
     return (int)rise_fits(*bytes);
 }

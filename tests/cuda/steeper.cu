@@ -522,8 +522,8 @@ extern "C" int slope_workspace(long long m, size_t *bytes)
         long long numSM;
         if (const cudaError_t error = rise_multiprocessors(&numSM))
             return (int)error;
-        *bytes = ((nat_min((m + 8190) / 8192, numSM*4) + 63) / 64)*256
-            + nat_min((m + 8190) / 8192, numSM*4)*4 + 4096;
+        const long long count = nat_min((m + 8190) / 8192, numSM*4);
+        *bytes = ((count + 63) / 64)*256 + count*4 + 4096;
     }
     return (int)rise_fits(*bytes);
 }

@@ -59,9 +59,7 @@ extern "C" int blur_launch(float *result, const float *img, long long h, long lo
 {
     if (h < 0 || h > 1099511627776 || w < 0 || w > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)w*(double)h > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)h + 9)*(double)w + 46 > 4503599627370496.0)
+    if ((double)w*(double)h > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     if (!(h >= 1))
         return (int)cudaErrorInvalidValue;
@@ -74,8 +72,7 @@ extern "C" int blur_launch(float *result, const float *img, long long h, long lo
         long long blocks_y = (h + 7) / 8;
         if (blocks_y > 65535)
             blocks_y = 65535;
-        if (w + 31 <= 2147483647 && h + 7 <= 2147483647 && w*h <= 2147483647
-            && (h + 9)*w + 46 <= 2147483647)
+        if ((h + 9)*w + 46 <= 2147483647)
             blur<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(48, 10, 1), 0, stream>>>(result,
                 img, (int)h, (int)w);
         else

@@ -70,19 +70,8 @@ extern "C" int matmul_launch(float *result, const float *a, const float *b, long
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776 || l < 0 || l > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if ((double)l*(double)n > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if ((double)l*(double)m > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 14)*(double)l + 15 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 15)*(double)l + 14 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)l + 15)*(double)m + 14 > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)n + 15)*(double)m + 14 > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0 || (double)l*(double)n > 281474976710656.0
+        || (double)l*(double)m > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (m + 15) / 16;
@@ -92,8 +81,7 @@ extern "C" int matmul_launch(float *result, const float *a, const float *b, long
         if (blocks_y > 65535)
             blocks_y = 65535;
         if (blocks > 0 && blocks_y > 0) {
-            if (m + 15 <= 2147483647 && n + 15 <= 2147483647 && m*n <= 2147483647
-                && l*n <= 2147483647 && l*m <= 2147483647 && (n + 14)*l + 15 <= 2147483647
+            if (m + 15 <= 2147483647 && n + 15 <= 2147483647 && (n + 14)*l + 15 <= 2147483647
                 && (n + 15)*l + 14 <= 2147483647 && (l + 15)*m + 14 <= 2147483647
                 && (n + 15)*m + 14 <= 2147483647)
                 matmul<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(16, 16, 1), 0,

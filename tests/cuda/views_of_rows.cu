@@ -52,9 +52,7 @@ extern "C" int blur_launch(float *result, const float *img, long long h, long lo
 {
     if (h < 0 || h > 1099511627776 || w < 0 || w > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)w*(double)h > 4503599627370496.0)
-        return (int)cudaErrorInvalidValue;
-    if (((double)h + 1)*(double)w > 4503599627370496.0)
+    if ((double)w*(double)h > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     if (!(h >= 1))
         return (int)cudaErrorInvalidValue;
@@ -67,8 +65,7 @@ extern "C" int blur_launch(float *result, const float *img, long long h, long lo
         long long blocks_y = (h + 7) / 8;
         if (blocks_y > 65535)
             blocks_y = 65535;
-        if (w*h <= 2147483647 && h + 524279 <= 2147483647 && w + 2097119 <= 2147483647
-            && (h + 1)*w <= 2147483647)
+        if (h + 524279 <= 2147483647 && w + 2097119 <= 2147483647 && (h + 1)*w <= 2147483647)
             blur<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0, stream>>>(result,
                 img, (int)h, (int)w);
         else

@@ -38,7 +38,7 @@ extern "C" int ema_launch(float *result, const float *xs, long long n, long long
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (m + 255) / 256;

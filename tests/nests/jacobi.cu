@@ -469,41 +469,11 @@ extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776 || steps < 0
         || steps > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
-    if (!(m*n <= 4096 && 1 <= m)) {
-        if (!(m < 1)) {
-            if (m % 4 == 0) {
-                if (((double)m / 4)*(double)n + 255 > 4503599627370496.0)
-                    return (int)cudaErrorInvalidValue;
-                if (((double)n + 1)*(double)m - 4 > 4503599627370496.0)
-                    return (int)cudaErrorInvalidValue;
-            } else {
-                if ((double)m*(double)n + 1023 > 4503599627370496.0)
-                    return (int)cudaErrorInvalidValue;
-                if (((double)n + 1)*(double)m + 2 > 4503599627370496.0)
-                    return (int)cudaErrorInvalidValue;
-            }
-        }
-    }
-    if (!(m < 1)) {
-        if (m % 4 == 0) {
-            if (((double)m / 4)*(double)n + 255 > 4503599627370496.0)
-                return (int)cudaErrorInvalidValue;
-        } else {
-            if ((double)m*(double)n + 1023 > 4503599627370496.0)
-                return (int)cudaErrorInvalidValue;
-        }
-    }
     *bytes = 4096;
     if (m*n <= 4096 && 1 <= m) {
         *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
-    } else if (!(m < 1)) {
-        if (m % 4 == 0) {
-            *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
-        } else {
-            *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
-        }
     }
     if (!(m < 1)) {
         if (m % 4 == 0) {
@@ -534,32 +504,8 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776 || steps < 0
         || steps > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if ((double)m*(double)n > 4503599627370496.0)
+    if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
-    if (!(m*n <= 4096 && 1 <= m)) {
-        if (!(m < 1)) {
-            if (m % 4 == 0) {
-                if (((double)m / 4)*(double)n + 255 > 4503599627370496.0)
-                    return (int)cudaErrorInvalidValue;
-                if (((double)n + 1)*(double)m - 4 > 4503599627370496.0)
-                    return (int)cudaErrorInvalidValue;
-            } else {
-                if ((double)m*(double)n + 1023 > 4503599627370496.0)
-                    return (int)cudaErrorInvalidValue;
-                if (((double)n + 1)*(double)m + 2 > 4503599627370496.0)
-                    return (int)cudaErrorInvalidValue;
-            }
-        }
-    }
-    if (!(m < 1)) {
-        if (m % 4 == 0) {
-            if (((double)m / 4)*(double)n + 255 > 4503599627370496.0)
-                return (int)cudaErrorInvalidValue;
-        } else {
-            if ((double)m*(double)n + 1023 > 4503599627370496.0)
-                return (int)cudaErrorInvalidValue;
-        }
-    }
     if (!workspace || (size_t)workspace % 16 != 0)
         return (int)cudaErrorInvalidValue;
     char *const space = (char *)workspace;
@@ -609,7 +555,7 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
                 if (blocks > 65535)
                     blocks = 65535;
                 if (blocks > 0) {
-                    if ((m / 4)*n + 255 <= 2147483647 && m*n <= 2147483647 && m <= 2147483647
+                    if ((m / 4)*n + 255 <= 2147483647 && m <= 2147483647
                         && (n + 1)*m - 4 <= 2147483647)
                         jacobi_case4<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_next,
                             (int)n, (int)m);

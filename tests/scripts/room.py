@@ -37,7 +37,7 @@ int main()
     }
 }
 """
-# The code, the bytes of the product, and how often the device was asked.
+# The code, the bytes of the first product, and how often the device was asked. Parts of the second one take less than 2 %.
 WANTED = [(0, 4 * 1000**2, 0), (0, 4 * 65536**2, 1), (2, 4 * 1000000**2, 2), (1, None, 2)]
 
 
@@ -59,7 +59,7 @@ def main():
     wrong = []
     for line, (code, product, asked) in zip(lines, WANTED, strict=True):
         got = [int(word) for word in line.split()]
-        near = product is None or product <= got[1] <= product + 8192
+        near = product is None or product <= got[1] <= product + product // 50 + 8192
         if got[0] != code or got[2] != asked or not near:
             wrong.append(f"{line}, and not {code} {product} {asked}")
     print("not ok workspace that no device has" if wrong else "ok workspace that no device has")

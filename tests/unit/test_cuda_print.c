@@ -487,8 +487,8 @@ static void test_two_dimensions(Ctx *ctx)
     HAS(text, "    const int warp = (threadIdx.x + threadIdx.y*32) / 32;\n");
     HAS(text, "for (int i = blockIdx.y*8 + threadIdx.y; i < n; i += gridDim.y*8) {\n");
     HAS(text, "for (int j = 0; j < where; j++)\n");
-    HAS(text, "if (n*8 - 1 > 2147483647)"); /* implies what the loop needs, n + 65535*8 - 1 */
-    HAS(text, "if (n*n > 2147483647)");
+    HAS(text, "n*8 - 1 > 2147483647"); /* implies what the loop needs, n + 65535*8 - 1 */
+    HAS(text, "n*n > 2147483647");
     HAS(text, "    float *const temp = (float *)(space + 4096); // 8*min(n, 65535)\n");
     HAS(text, "    *bytes = nat_min(n, 65535)*32 + 4096;\n");
     HAS(text, "plane<<<dim3((unsigned)blocks, (unsigned)blocks_y), dim3(32, 8, 1), 0, stream>>>(out,\n                temp, (int)n);");
