@@ -609,6 +609,17 @@ NatEnv *nat_env_new(Ctx *ctx, const NatFact *facts, int n, uint32_t hash)
 
 NatModels *nat_env_models(NatEnv *env) { return &env->models; }
 
+bool nat_env_witness(const NatEnv *env, Nat var, Nat *n, Nat *k)
+{
+    for (int i = 0; i < env->witnesses.n; i++)
+        if (env->witnesses.at[i].q == var) {
+            *n = env->witnesses.at[i].n;
+            *k = env->witnesses.at[i].k;
+            return true;
+        }
+    return false;
+}
+
 uint32_t nat_env_hash(const NatEnv *env) { return env ? env->hash : 0; }
 
 Nat nat_env_simplify(NatEnv *env, Nat a) { return env ? simplify(env, a) : a; }

@@ -98,17 +98,23 @@ uint32_t nat_env_hash(const NatEnv *env);
 Nat nat_env_simplify(NatEnv *env, Nat a);
 Nat nat_env_put_back(NatEnv *env, Nat a); /* no variable of the environment's own is left */
 
-/* nat_model.c: the numbers of variables that are tried, under which the facts may hold. */
-enum { NAT_MODELS = 32 };
-typedef enum NatModelState { MODEL_UNKNOWN, MODEL_HOLDS, MODEL_FAILS } NatModelState;
+/* nat_model.c: numbers for variables under which the facts hold. */
+enum { NAT_MODELS = 24, NAT_POOL = 40 };
 typedef struct NatModels {
     int n;
     const NatFact *facts;
-    NatModelState state[NAT_MODELS];
+    int tried, n_held;
+    unsigned char held[NAT_MODELS];
+    int n_pool;
+    int64_t pool[NAT_POOL]; /* sizes that are tried */
 } NatModels;
 NatModels *nat_env_models(NatEnv *env);
-/* Is it wrong in one of them? Then nothing proves it. Without witnesses: nat_env_put_back. */
+/* A variable of the environment's own that stands for n / k. */
+bool nat_env_witness(const NatEnv *env, Nat var, Nat *n, Nat *k);
+/* Is it wrong in one of them? Then nothing proves it. */
 bool nat_refuted(NatEnv *env, NatFactKind kind, Nat a, Nat b);
+/* Is p below 0 in one of them in which a and b, where they are given, have values? env NULL: whatever the bounds of variables allow. */
+bool nat_is_negative_somewhere(NatEnv *env, const Poly *p, Nat a, Nat b);
 
 /* The bounds of a variable in this environment, or NULL. */
 Nat nat_env_lo(const NatEnv *env, Nat var);

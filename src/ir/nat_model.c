@@ -4,11 +4,15 @@
 
 enum {
     SIZES = 8,
+    TRIES = 160, /* the first ones know nothing of the facts */
+    PLAIN = 32,
     LOOKUPS = 1000 /* of variables for one number: bounds may mention others, which have bounds */
 };
 
 typedef struct Model {
-    int number; /* the first ones give all sizes the same number, and indices their least or most */
+    const NatEnv *env; /* or NULL */
+    NatModels *models;
+    int number; /* the first ones give all sizes the same number, and indices their least or most; the last ones take sizes from the pool */
     int left;   /* lookups */
 } Model;
 
@@ -22,6 +26,10 @@ static bool number_of(Model *m, Nat a, int64_t *value)
 static int64_t size_of(const Model *m, Nat var)
 {
     static const int64_t sizes[SIZES] = {4096, 1, 64, 1000, 100003, 1 << 20, 7, 2048};
+    if (m->number >= PLAIN) {
+        uint32_t mixed = (uint32_t)m->number * 2654435769u + var->id * 40503u * (uint32_t)(m->number | 1);
+        return m->models->pool[(mixed >> 7 & 0xffff) % (uint32_t)m->models->n_pool];
+    }
     bool alike = m->number < 2 * SIZES;
     return sizes[(uint32_t)(m->number + (alike ? 0 : (int)(var->id % 61) * 5)) % SIZES];
 }
@@ -29,13 +37,20 @@ static int64_t size_of(const Model *m, Nat var)
 static bool value_of(void *user, Nat var, int64_t *value)
 {
     Model *m = user;
+    Nat n, k;
     int64_t lo = 0, hi;
+    if (m->env && nat_env_witness(m->env, var, &n, &k)) {
+        if (m->left-- <= 0 || !number_of(m, n, &lo) || !number_of(m, k, &hi) || hi < 1)
+            return false;
+        *value = floor_div(lo, hi);
+        return true;
+    }
     if (m->left-- <= 0 || (var->lo && !number_of(m, var->lo, &lo)))
         return false;
     bool is_size = !var->hi || (nat_is_const(var->hi) && var->hi->value >= INT32_MAX);
     if (is_size) {
         *value = size_of(m, var);
-        return *value >= lo;
+        return *value >= lo && (!var->hi || *value <= var->hi->value);
     }
     if (!number_of(m, var->hi, &hi) || hi < lo)
         return false;
@@ -60,24 +75,110 @@ static int truth(Model *m, NatFactKind kind, Nat a, Nat b)
     return -1;
 }
 
-static bool is_model(NatModels *models, Model *m)
+/* ---- numbers for sizes ------------------------------------------------------------------------------------------------------- */
+
+static void pool_number(NatModels *models, int64_t number)
 {
-    NatModelState *state = &models->state[m->number];
-    if (*state == MODEL_UNKNOWN) {
-        *state = MODEL_HOLDS;
-        for (int i = 0; i < models->n && *state == MODEL_HOLDS; i++) {
-            const NatFact *f = &models->facts[i];
-            *state = truth(m, f->kind, f->a, f->b) == 1 ? MODEL_HOLDS : MODEL_FAILS;
-        }
+    bool known = number < 1 || number > INT64_C(1) << 40 || models->n_pool == NAT_POOL;
+    for (int i = 0; i < models->n_pool; i++)
+        known |= models->pool[i] == number;
+    if (!known)
+        models->pool[models->n_pool++] = number;
+}
+
+static void pool_beside(NatModels *models, int64_t number)
+{
+    for (int d = -1; d <= 1; d++)
+        pool_number(models, (number < 0 ? -number : number) + d);
+}
+
+static void pool_nat(NatModels *models, Nat a)
+{
+    if (!a)
+        return;
+    if (a->kind == NAT_CONST && a->value > INT64_MIN / 2 && a->value < INT64_MAX / 2)
+        pool_beside(models, a->value);
+    pool_nat(models, a->a);
+    pool_nat(models, a->b);
+    for (int i = 0; i < a->n_terms; i++) {
+        if (!a->terms[i].n_factors && a->terms[i].coef > INT64_MIN / 2 && a->terms[i].coef < INT64_MAX / 2)
+            pool_beside(models, a->terms[i].coef);
+        for (int k = 0; k < a->terms[i].n_factors; k++)
+            pool_nat(models, a->terms[i].factors[k]);
     }
-    return *state == MODEL_HOLDS;
+}
+
+/* What the facts speak of, and the numbers beside that, and some large and small ones. */
+static void fill_pool(NatModels *models)
+{
+    static const int64_t some[] = {4096, 1, 64, 1000, 100003, 1 << 20, 2048, 256, 12, 1 << 28};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        pool_number(models, some[i]);
+    for (int i = 0; i < models->n; i++) {
+        pool_nat(models, models->facts[i].a);
+        pool_nat(models, models->facts[i].b);
+    }
+}
+
+/* ---- models ------------------------------------------------------------------------------------------------------------------- */
+
+static bool holds(const NatModels *models, Model *m)
+{
+    for (int i = 0; i < models->n; i++)
+        if (truth(m, models->facts[i].kind, models->facts[i].a, models->facts[i].b) != 1)
+            return false;
+    return true;
+}
+
+/* Model i of those under which the facts hold. They are looked for when they are asked for. */
+static bool model_at(const NatEnv *env, NatModels *models, int i, Model *m)
+{
+    *m = (Model){.env = env, .models = models};
+    if (!models->n_pool)
+        fill_pool(models);
+    while (i >= models->n_held && models->n_held < NAT_MODELS && models->tried < (env ? TRIES : PLAIN)) {
+        m->number = models->tried++;
+        if (holds(models, m))
+            models->held[models->n_held++] = (unsigned char)m->number;
+    }
+    if (i >= models->n_held)
+        return false;
+    m->number = models->held[i];
+    return true;
 }
 
 bool nat_refuted(NatEnv *env, NatFactKind kind, Nat a, Nat b)
 {
-    NatModels *models = env ? nat_env_models(env) : NULL;
-    for (Model m = {0}; models && m.number < NAT_MODELS; m.number++)
-        if (is_model(models, &m) && truth(&m, kind, a, b) == 0)
+    Model m;
+    for (int i = 0; env && model_at(env, nat_env_models(env), i, &m); i++)
+        if (truth(&m, kind, a, b) == 0)
             return true;
+    return false;
+}
+
+static bool number_of_poly(Model *m, const Poly *p, int64_t *value)
+{
+    *value = 0;
+    for (int i = 0; i < p->n; i++) {
+        int64_t term = p->at[i].coef, factor;
+        for (int k = 0; k < p->at[i].n_factors; k++)
+            if (!number_of(m, p->at[i].factors[k], &factor) || !mul_fits(term, factor, &term))
+                return false;
+        if (!add_fits(*value, term, value))
+            return false;
+    }
+    return true;
+}
+
+bool nat_is_negative_somewhere(NatEnv *env, const Poly *p, Nat a, Nat b)
+{
+    NatModels none = {0};
+    Model m;
+    int64_t value;
+    for (int i = 0; model_at(env, env ? nat_env_models(env) : &none, i, &m); i++) {
+        m.left = LOOKUPS;
+        if (number_of_poly(&m, p, &value) && value < 0 && (!a || number_of(&m, a, &value)) && (!b || number_of(&m, b, &value)))
+            return true;
+    }
     return false;
 }

@@ -654,6 +654,10 @@ bool nat_prove(Ctx *ctx, const NatEnv *env, const Poly *p, Nat a, Nat b)
     if (n_facts == 0 && !env && !symbolic && intervals_suffice(p))
         return false;
 
+    /* A search that fails is the longest there is. */
+    if (nat_is_negative_somewhere((NatEnv *)(uintptr_t)env, p, a, b))
+        return false;
+
     /* Few uses first, so that what is near is not lost in a long search. */
     Search s = {.ctx = ctx, .env = env, .fuel = FUEL_PLAIN};
     if (nonneg(&s, p, MAX_DEPTH, 0, 1))
