@@ -34,6 +34,7 @@ typedef struct Barriers {
     Ctx *ctx;
     Uniform uniform;
     State now;
+    VEC(State) spare; /* memory of states that are done with: there are many */
     int n_accesses;
     Table read;          /* buffers that the kernel reads */
     VEC(int) grid_syncs; /* how many accesses stand before each barrier of the grid */
@@ -205,9 +206,18 @@ static void state_add(Barriers *b, State *state, Pending p)
     vec_push(b->ctx, &state->list, p);
 }
 
+static State state_new(Barriers *b)
+{
+    State s = b->spare.n ? b->spare.at[--b->spare.n] : (State){{0}};
+    s.list.n = 0;
+    return s;
+}
+
+static void state_drop(Barriers *b, State state) { vec_push(b->ctx, &b->spare, state); }
+
 static State state_copy(Barriers *b, const State *from)
 {
-    State s = {{0}};
+    State s = state_new(b);
     for (int i = 0; i < from->list.n; i++)
         vec_push(b->ctx, &s.list, from->list.at[i]);
     return s;
@@ -222,7 +232,7 @@ static void state_join(Barriers *b, State *into, const State *from)
 static void apply_sync(Barriers *b, SyncScope scope)
 {
     if (scope == SYNC_BLOCK)
-        b->now = (State){{0}};
+        b->now.list.n = 0;
     else
         for (int i = 0; i < b->now.list.n; i++)
             b->now.list.at[i].warp_synced = true;
@@ -385,13 +395,14 @@ static void leave_loop(Barriers *b, const ImpStmt *s)
     int depth = s->info->inside->depth;
     if (!nat_is(s->loop.step, 1) || !waits_each_time(&s->loop.body))
         return;
-    State after = {{0}};
+    State after = state_new(b);
     for (int i = 0; i < b->now.list.n; i++) {
         Pending p = b->now.list.at[i];
         if (scope_at(p.access->scope, depth) == s->info->inside && p.carried != depth)
             p.access = last_access(b, p.access, s, depth);
         state_add(b, &after, p);
     }
+    state_drop(b, b->now);
     b->now = after;
 }
 
@@ -403,13 +414,14 @@ static void walk_loop(Barriers *b, ImpStmt *s, Place inner)
     walk(b, &s->loop.body, inner);
     for (int round = 0; round < 4; round++) { /* what the next iteration meets; again as long as that adds barriers */
         b->inserted = false;
-        State carried = {{0}};
+        State carried = state_new(b);
         for (int i = 0; i < b->now.list.n; i++) {
             Pending p = b->now.list.at[i];
             if (scope_at(p.access->scope, depth) == s->info->inside && depth < p.carried)
                 p.carried = depth;
             state_add(b, &carried, p);
         }
+        state_drop(b, b->now);
         b->now = carried;
         walk(b, &s->loop.body, inner);
         if (!b->inserted)
@@ -419,16 +431,18 @@ static void walk_loop(Barriers *b, ImpStmt *s, Place inner)
     leave_loop(b, s);
     if (!nat_lt(b->ctx, b->lw->kernel->known, s->loop.lo, s->loop.hi))
         state_join(b, &b->now, &before);
+    state_drop(b, before);
 }
 
 static void walk_branch(Barriers *b, ImpStmt *s, Place inner)
 {
     State before = state_copy(b, &b->now);
     walk(b, &s->branch.then, inner);
-    State after_then = state_copy(b, &b->now);
+    State after_then = b->now;
     b->now = before;
     walk(b, &s->branch.otherwise, inner);
     state_join(b, &b->now, &after_then);
+    state_drop(b, after_then);
 }
 
 static void walk_statement(Barriers *b, ImpBlock *list, int *i, Place place)
@@ -460,7 +474,7 @@ static void walk_statement(Barriers *b, ImpBlock *list, int *i, Place place)
 
 static void walk(Barriers *b, ImpBlock *list, Place place)
 {
-    for (int i = 0; i < list->list.n && !b->lw->failed; i++) {
+    for (int i = 0; i < list->list.n && !b->lw->failed && !b->violated; i++) { /* one violation is enough */
         ImpStmt *s = list->list.at[i];
         if (s->kind == IS_SYNC) {
             if (!s->info->hidden)
@@ -476,7 +490,7 @@ static void walk(Barriers *b, ImpBlock *list, Place place)
 
 static bool anything_missing(Barriers *b)
 {
-    b->now = (State){{0}};
+    b->now.list.n = 0;
     b->violated = false;
     walk(b, &b->lw->kernel->body, (Place){true, true});
     return b->violated;

@@ -77,16 +77,19 @@ static double most_of_terms(const Most *m, const Terms *terms)
 
 /* ---- bounds ---------------------------------------------------------------------------------------- */
 
+/* None, with room for so many. */
+static Terms terms_of(const Most *m, int n) { return (Terms){.at = NEWN(m->ctx, Term, n), .cap = n}; }
+
 static Terms constant(const Most *m, double value)
 {
-    Terms terms = {0};
+    Terms terms = terms_of(m, 1);
     vec_push(m->ctx, &terms, ((Term){.coef = value}));
     return terms;
 }
 
 static Terms scaled(const Most *m, const Terms *terms, double by)
 {
-    Terms scaled = {0};
+    Terms scaled = terms_of(m, terms->n);
     for (int i = 0; i < terms->n; i++) {
         vec_push(m->ctx, &scaled, terms->at[i]);
         scaled.at[i].coef *= by;
@@ -103,7 +106,7 @@ static void add(const Most *m, Terms *sum, const Terms *terms)
 /* Infinite where it is too long. */
 static Terms multiplied(const Most *m, const Terms *a, const Terms *b)
 {
-    Terms product = {0};
+    Terms product = terms_of(m, a->n * b->n);
     for (int i = 0; i < a->n; i++)
         for (int k = 0; k < b->n; k++) {
             Term t = {.coef = a->at[i].coef * b->at[k].coef};
