@@ -113,7 +113,8 @@ void *vec_grow_(Ctx *ctx, void *at, int n, int *cap, size_t item)
 {
     if (*cap > INT32_MAX / 2)
         ctx_out_of_memory(ctx);
-    int wider = *cap ? *cap * 2 : 8;
+    int first = item > 32 ? 2 : 8; /* most lists are short */
+    int wider = *cap ? *cap * 2 : first;
     void *grown = ctx_alloc(ctx, (size_t)wider * item);
     if (n)
         memcpy(grown, at, (size_t)n * item);
