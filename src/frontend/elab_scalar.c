@@ -677,6 +677,8 @@ Value apply_cast(Elab *e, const Fun *f, Value arg, Span span)
             diag_propose(ctx, d, f->span, "cast the elements: $", "map(cast(%s))", tyt(e, to));
         return v_error(span);
     }
+    if (from->kind == TY_SCALAR && to->kind == TY_SCALAR && from->scalar == to->scalar) /* it changes nothing */
+        return v_core(e, x);
     Core *core = core_prim(e, P_cast, span, to, 0, NULL, 1, &x);
     core->prim.cast_type = to;
     doubt_cast_quotient(e, arg, core, span);

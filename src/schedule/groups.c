@@ -1,4 +1,5 @@
 /* Which arrays are computed together: those of a row, or of nothing, with the one that reads them. */
+#include "ir/key.h"
 #include "ir/result_place.h"
 #include "schedule/product.h"
 #include "schedule/shape.h"
@@ -222,6 +223,119 @@ static bool same_axes(const Nest *a, const Nest *b)
     return same;
 }
 
+static const Nest *nest_of(void *user, const CoreVar *array)
+{
+    Group *group = table_get(&((Groups *)user)->of_var, array);
+    return group && !group->taken ? group->nest : NULL;
+}
+
+/* Sums with weights that are made of a product, or folds of the rows of one, where nothing else reads what they are made of; else NULL. */
+static Core *weighted_program(Groups *g, Nest *nest, Weighted *from, int *next_var)
+{
+    Core *program = weighted_term(g->ctx, g->entry, nest, nest_of, g, from, next_var);
+    if (!program)
+        program = folded_term(g->ctx, g->entry, nest, nest_of, g, from, next_var);
+    Nest *members[MOST_WEIGHTS + 1] = {nest};
+    for (int i = 0; program && i < from->n; i++)
+        members[i + 1] = (Nest *)(uintptr_t)from->nests[i];
+    for (int i = 0; program && i < from->n; i++)
+        if (!read_by(table_get(&g->of_var, from->nests[i]->var), from->rows, from->n + 1, members))
+            program = NULL;
+    return program;
+}
+
+static Core *weighted_sums(Groups *g, int last, int *next_var)
+{
+    Nest *nest = g->at[last].nest;
+    Weighted from;
+    Core *program = weighted_program(g, nest, &from, next_var);
+    for (int i = 0; program && i < from.n; i++)
+        take(table_get(&g->of_var, from.nests[i]->var), nest);
+    return program;
+}
+
+/* A kernel for what follows costs less than to store the scores. */
+static bool is_weighted(Groups *g, int at, int next_var)
+{
+    Weighted from;
+    return weighted_program(g, g->at[at].nest, &from, &next_var) != NULL;
+}
+
+/* The reads of all groups, as their terms are now. */
+static void note_all(Groups *g)
+{
+    for (int i = 0; i < g->n; i++)
+        g->at[i].readers.n = 0;
+    for (int i = 0; i < g->n; i++)
+        note_reads(g, g->at[i].nest, g->at[i].nest->element);
+}
+
+/* Where a term first reads an element of an array: what divides it, or multiplies it. NULL: neither. */
+static Core *scaled_in(const Core *term, const Nest *of)
+{
+    int indices;
+    for (int i = 0; i < term_children(term); i++) {
+        const Core *first, *base = term_base(term_child(term, i), &indices, &first);
+        if (base->kind == CORE_VAR && base->var == of->var)
+            return term_is(term, P_div) || term_is(term, P_mul) ? (Core *)(uintptr_t)term : NULL;
+        Core *found = scaled_in(term_child(term, i), of);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static bool mentions(const Core *term, const CoreVar *var)
+{
+    bool found = term->kind == CORE_VAR && term->var == var;
+    for (int i = 0; i < term_children(term) && !found; i++)
+        found = mentions(term_child(term, i), var);
+    return found;
+}
+
+/* The term with `by` in place of a part. */
+static Core *with_part(Ctx *ctx, Core *term, const Core *part, Core *by)
+{
+    if (term == part || core_same(ctx, term, part))
+        return by;
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, with_part(ctx, term_child(term, i), part, by));
+    return new;
+}
+
+/* Sums that what is made of them divides first are divided where they are computed, if they are weighted averages then. */
+static bool divide_sums(Groups *g, Nest *nest, Nest *sums, int next_var)
+{
+    Core *scaled = scaled_in(nest->element, sums), *own = sums->element, *all = nest->element;
+    if (!scaled || !term_is(own, P_reduce))
+        return false;
+    Core *element = term_copy(g->ctx, scaled), *read = NULL;
+    for (int i = 0, indices; i < 2; i++) {
+        const Core *first, *base = term_base(scaled->prim.args[i], &indices, &first);
+        bool is_read = base->kind == CORE_VAR && base->var == sums->var;
+        read = is_read ? scaled->prim.args[i] : read;
+        element->prim.args[i] = is_read ? own : scaled->prim.args[i];
+        for (int k = 0; !is_read && k < nest->n_axes; k++)
+            element->prim.args[i] = term_with_nat(g->ctx, &next_var, element->prim.args[i], nest->axes[k]->nat, sums->axes[k]->nat);
+    }
+    Core *rest = with_part(g->ctx, all, scaled, read);
+    if (mentions(with_part(g->ctx, all, scaled, element), sums->var)) /* undivided, too */
+        return false;
+    sums->element = element;
+    nest->element = rest;
+    note_all(g);
+    Weighted from;
+    if (weighted_program(g, sums, &from, &next_var))
+        return true;
+    sums->element = own;
+    nest->element = all;
+    note_all(g);
+    return false;
+}
+
 /* Elements that are made of those of a product, which nothing else reads, at their own indices; else NULL. */
 static Core *mapped_product(Groups *g, int last, int *next_var)
 {
@@ -230,7 +344,8 @@ static Core *mapped_product(Groups *g, int last, int *next_var)
         return NULL;
     for (int i = last - 1; i >= 0; i--) {
         const Nest *other = g->at[i].nest;
-        if (g->at[i].taken || other->steps || !same_axes(other, nest) || !read_by(&g->at[i], nest->n_axes, 1, &nest))
+        if (g->at[i].taken || other->steps || !same_axes(other, nest) || !read_by(&g->at[i], nest->n_axes, 1, &nest) ||
+            is_weighted(g, i, *next_var) || divide_sums(g, nest, g->at[i].nest, *next_var))
             continue;
         Core *program = product_term(g->ctx, g->entry, other, nest, next_var);
         if (program) {
@@ -239,31 +354,6 @@ static Core *mapped_product(Groups *g, int last, int *next_var)
         }
     }
     return NULL;
-}
-
-static const Nest *nest_of(void *user, const CoreVar *array)
-{
-    Group *group = table_get(&((Groups *)user)->of_var, array);
-    return group && !group->taken ? group->nest : NULL;
-}
-
-/* Sums with weights that are made of a product, or folds of the rows of one, where nothing else reads what they are made of; else NULL. */
-static Core *weighted_sums(Groups *g, int last, int *next_var)
-{
-    Nest *nest = g->at[last].nest;
-    Weighted from;
-    Core *program = weighted_term(g->ctx, g->entry, nest, nest_of, g, &from, next_var);
-    if (!program)
-        program = folded_term(g->ctx, g->entry, nest, nest_of, g, &from, next_var);
-    Nest *members[MOST_WEIGHTS + 1] = {nest};
-    for (int i = 0; program && i < from.n; i++)
-        members[i + 1] = (Nest *)(uintptr_t)from.nests[i];
-    for (int i = 0; program && i < from.n; i++)
-        if (!read_by(table_get(&g->of_var, from.nests[i]->var), from.rows, from.n + 1, members))
-            program = NULL;
-    for (int i = 0; program && i < from.n; i++)
-        take(table_get(&g->of_var, from.nests[i]->var), nest);
-    return program;
 }
 
 static void give_value(Groups *g, int last, int *next_var)
@@ -389,8 +479,7 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, L
         g.at[i] = (Group){.nest = nests->list.at[i], .elsewhere = !nests->result};
         table_put(ctx, &g.of_var, g.at[i].nest->var, &g.at[i]);
     }
-    for (int i = 0; i < g.n; i++)
-        note_reads(&g, g.at[i].nest, g.at[i].nest->element);
+    note_all(&g);
     if (nests->result)
         note_results(&g, nests->result);
     for (int i = g.n - 1; i >= 0; i--)

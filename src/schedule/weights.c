@@ -210,15 +210,39 @@ static bool find_scores(Weights *w, const CoreEntry *entry, Found *f, Core *scor
     return finish_scores(w, f, score, f->sums.nest->axes, rows, f->sums.fold) && f->finish->type->kind == TY_SCALAR && f->finish->type->scalar == SC_F32;
 }
 
+/* Of an element that divides sums, by a fold or by what functions of scalars make of one: the sums; NULL: it does not. */
+static Core *quotient_of_sums(Weights *w, const Nest *nest, Core **divisor)
+{
+    if (!term_is(nest->element, P_div) && !term_is(nest->element, P_mul))
+        return NULL;
+    Core *element = term_copy(w->ctx, nest->element);
+    for (int i = 0; i < 2; i++) /* a fold stays as it is */
+        if (!term_is(element->prim.args[i], P_reduce))
+            element->prim.args[i] = spelled_out(w, element->prim.args[i]);
+    return dividend(element, divisor);
+}
+
+/* The nest of the sums: one that is read at the same indices, or a fold in the element itself; NULL: neither. */
+static const Nest *sums_at(Weights *w, const Nest *nest, Core *sums)
+{
+    int indices;
+    if (term_is(sums, P_reduce)) {
+        Nest *own = NEW(w->ctx, Nest);
+        *own = *nest;
+        own->element = sums;
+        return own;
+    }
+    const Nest *read = nest_read(w, sums, &indices);
+    return read && read->n_axes == nest->n_axes && own_indices(sums, nest) == nest->n_axes ? read : NULL;
+}
+
 /* What the nest is made of; false: it is no weighted sum. */
 static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Found *f)
 {
     const Nest *sums = nest, *by = NULL;
-    int indices;
-    bool divides = term_is(nest->element, P_div) || term_is(nest->element, P_mul);
-    Core *divisor = NULL, *of_sums = divides ? dividend(spelled_out(w, nest->element), &divisor) : NULL;
+    Core *divisor = NULL, *of_sums = quotient_of_sums(w, nest, &divisor);
     f->apart = of_sums != NULL;
-    if (f->apart && (!(sums = nest_read(w, of_sums, &indices)) || sums->n_axes != nest->n_axes || own_indices(of_sums, nest) != nest->n_axes))
+    if (f->apart && !(sums = sums_at(w, nest, of_sums)))
         return false;
     if (!folds_by(sums->element, P_add) || sums->element->type->scalar != SC_F32 || !product_find(&f->sums, w->ctx, entry, sums, w->next_var) || f->sums.cond)
         return false;
@@ -231,7 +255,8 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
         return false;
     if (f->apart) {
         Product own = {.nest = nest};
-        take(w, sums);
+        if (sums->var != nest->var)
+            take(w, sums);
         if (!(by = fold_of_rows(w, divisor, &own, rows, P_add)))
             return false;
     }

@@ -1,0 +1,1 @@
+lower attention_then.rise residual --plan
