@@ -100,6 +100,34 @@ static void take(Group *g, const Nest *reader)
     g->nest->with = reader;
 }
 
+static const Nest *nest_of(void *user, const CoreVar *array)
+{
+    Group *group = table_get(&((Groups *)user)->of_var, array);
+    return group && !group->taken ? group->nest : NULL;
+}
+
+/* Sums with weights that are made of a product, or folds of the rows of one, where nothing else reads what they are made of; else NULL. */
+static Core *weighted_program(Groups *g, Nest *nest, Weighted *from, int *next_var)
+{
+    Core *program = weighted_term(g->ctx, g->entry, nest, nest_of, g, from, next_var);
+    if (!program)
+        program = folded_term(g->ctx, g->entry, nest, nest_of, g, from, next_var);
+    Nest *members[MOST_WEIGHTS + 1] = {nest};
+    for (int i = 0; program && i < from->n; i++)
+        members[i + 1] = (Nest *)(uintptr_t)from->nests[i];
+    for (int i = 0; program && i < from->n; i++)
+        if (!read_by(table_get(&g->of_var, from->nests[i]->var), from->rows, from->n + 1, members))
+            program = NULL;
+    return program;
+}
+
+/* Then a kernel for what follows costs less than to store the product. */
+static bool is_weighted(Groups *g, int at, int next_var)
+{
+    Weighted from;
+    return weighted_program(g, g->at[at].nest, &from, &next_var) != NULL;
+}
+
 /* What a nest is, with those before it that it alone reads, over so many rows; NULL: nothing that is
  * known. */
 static Core *program_of(Groups *g, int last, int rows, int *next_var)
@@ -112,7 +140,7 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
     members[last] = nest;
     for (int i = last; i >= 0 && !(alone && n); i--)
         if (i == last || (!g->at[i].taken && has_rows(g->at[i].nest, rows, nest) &&
-                          read_by(&g->at[i], rows, n, members + last + 1 - n)))
+                          read_by(&g->at[i], rows, n, members + last + 1 - n) && !is_weighted(g, i, *next_var)))
             members[last - n++] = g->at[i].nest;
     members += last + 1 - n;
     Nat length = NULL;
@@ -223,27 +251,6 @@ static bool same_axes(const Nest *a, const Nest *b)
     return same;
 }
 
-static const Nest *nest_of(void *user, const CoreVar *array)
-{
-    Group *group = table_get(&((Groups *)user)->of_var, array);
-    return group && !group->taken ? group->nest : NULL;
-}
-
-/* Sums with weights that are made of a product, or folds of the rows of one, where nothing else reads what they are made of; else NULL. */
-static Core *weighted_program(Groups *g, Nest *nest, Weighted *from, int *next_var)
-{
-    Core *program = weighted_term(g->ctx, g->entry, nest, nest_of, g, from, next_var);
-    if (!program)
-        program = folded_term(g->ctx, g->entry, nest, nest_of, g, from, next_var);
-    Nest *members[MOST_WEIGHTS + 1] = {nest};
-    for (int i = 0; program && i < from->n; i++)
-        members[i + 1] = (Nest *)(uintptr_t)from->nests[i];
-    for (int i = 0; program && i < from->n; i++)
-        if (!read_by(table_get(&g->of_var, from->nests[i]->var), from->rows, from->n + 1, members))
-            program = NULL;
-    return program;
-}
-
 static Core *weighted_sums(Groups *g, int last, int *next_var)
 {
     Nest *nest = g->at[last].nest;
@@ -252,13 +259,6 @@ static Core *weighted_sums(Groups *g, int last, int *next_var)
     for (int i = 0; program && i < from.n; i++)
         take(table_get(&g->of_var, from.nests[i]->var), nest);
     return program;
-}
-
-/* A kernel for what follows costs less than to store the scores. */
-static bool is_weighted(Groups *g, int at, int next_var)
-{
-    Weighted from;
-    return weighted_program(g, g->at[at].nest, &from, &next_var) != NULL;
 }
 
 /* The reads of all groups, as their terms are now. */
