@@ -63,15 +63,6 @@ static Nat highest(Bounds *b, Nat nat)
     return others.found ? bound(b, nat) : nat;
 }
 
-static void note_device_size(void *user, Nat var) { *(bool *)user |= imp_is_device_size(var); }
-
-static bool mentions_device(Ctx *ctx, Nat nat)
-{
-    bool found = false;
-    nat_each_var(ctx, nat, note_device_size, &found);
-    return found;
-}
-
 static Nat bound_var(Bounds *b, Nat var)
 {
     const ImpKernel *k = b->kernel;
@@ -82,7 +73,7 @@ static Nat bound_var(Bounds *b, Nat var)
         if (var == k->grid[a])
             return nat_const(b->ctx, LAUNCH_MAX_GRID);
         if (var == k->block[a])
-            return nat_add_k(b->ctx, mentions_device(b->ctx, k->blocks[a]) ? nat_const(b->ctx, LAUNCH_MAX_GRID) : k->blocks[a], -1);
+            return nat_add_k(b->ctx, index_mentions_device(b->ctx, k->blocks[a]) ? nat_const(b->ctx, LAUNCH_MAX_GRID) : k->blocks[a], -1);
     }
     for (int i = 0; k->entry && i < k->entry->n_sizes; i++)
         if (var == k->entry->sizes[i])
@@ -576,82 +567,6 @@ bool index_guards_hold(Ctx *ctx, const ImpKernel *k)
     return hold;
 }
 
-/* ---- values of the host ----------------------------------------------------------------------------------------------- */
-
-/* At least the value, from sizes by sums, products and powers alone: it can be computed before anything is known of divisors. */
-static Nat upper(Ctx *ctx, Nat nat)
-{
-    switch (nat->kind) {
-    case NAT_ERROR: case NAT_CONST: case NAT_VAR:
-        return nat;
-    case NAT_SUM: {
-        Nat sum = nat_const(ctx, 0);
-        for (int i = 0; i < nat->n_terms; i++) {
-            Nat product = nat_const(ctx, nat->terms[i].coef < 0 ? 0 : nat->terms[i].coef);
-            for (int j = 0; j < nat->terms[i].n_factors; j++)
-                product = nat_mul(ctx, product, upper(ctx, nat->terms[i].factors[j]));
-            sum = nat_add(ctx, sum, product);
-        }
-        return sum;
-    }
-    case NAT_DIV: return nat_is_const(nat->b) && nat->b->value > 0 ? nat_div(ctx, upper(ctx, nat->a), nat->b) : upper(ctx, nat->a);
-    case NAT_MOD: return upper(ctx, nat->b);
-    case NAT_MIN: return nat_min(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
-    case NAT_MAX: return nat_max(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
-    case NAT_POW: return nat_pow(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
-    case NAT_LOG2: return nat_const(ctx, 62);
-    }
-    return nat;
-}
-
-static void add_large(Ctx *ctx, Nat nat, IndexGuards *guards)
-{
-    const IndexProducts none = {0};
-    bool seen = index_guards_small(ctx, &none, NULL, nat) || mentions_device(ctx, nat);
-    for (int i = 0; i < guards->at_most_max.n; i++)
-        seen |= guards->at_most_max.at[i] == nat;
-    if (!seen)
-        vec_push(ctx, &guards->at_most_max, nat);
-}
-
-void index_guards_of_value(Ctx *ctx, Nat nat, IndexGuards *guards)
-{
-    if (nat->a)
-        index_guards_of_value(ctx, nat->a, guards);
-    if (nat->b)
-        index_guards_of_value(ctx, nat->b, guards);
-    if (nat->kind == NAT_POW)
-        add_large(ctx, upper(ctx, nat), guards);
-    if (nat->kind != NAT_SUM)
-        return;
-    for (int i = 0; i < nat->n_terms; i++)
-        for (int j = 0; j < nat->terms[i].n_factors; j++)
-            index_guards_of_value(ctx, nat->terms[i].factors[j], guards);
-    add_large(ctx, upper(ctx, nat), guards); /* the terms that C adds, and those that it takes away */
-    add_large(ctx, upper(ctx, nat_sub(ctx, nat_const(ctx, 0), nat)), guards);
-}
-
-static void add_test(Ctx *ctx, const Core *e, IndexGuards *guards)
-{
-    if (e->kind == CORE_SIZE)
-        index_guards_of_value(ctx, e->size, guards);
-    for (int i = 0; e->kind == CORE_PRIM && i < e->prim.n_args; i++)
-        add_test(ctx, e->prim.args[i], guards);
-}
-
-void index_guards_of_tests(Ctx *ctx, const ImpProgram *program, IndexGuards *guards)
-{
-    *guards = (IndexGuards){0};
-    for (int i = 0; program->entry && i < program->entry->n_facts; i++)
-        add_test(ctx, program->entry->facts[i], guards);
-    for (int i = 0; i < program->launches.n; i++)
-        for (int v = 0; v < program->launches.at[i].variants.n; v++) {
-            const ImpWhens *when = &program->launches.at[i].variants.at[v].when;
-            for (int w = 0; w < when->n; w++)
-                add_test(ctx, when->at[w].test, guards);
-        }
-}
-
 bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const Launch *launch, bool wide)
 {
     int64_t value;
@@ -723,7 +638,7 @@ const IndexGuards *index_guards(Ctx *ctx, const ImpKernel *kernel)
         nat_fact_le(ctx, b.known, kernel->entry->sizes[i], nat_const(ctx, INDEX_MAX));
     b.here = b.facts = nat_facts_new(ctx, b.known);
     for (int a = 0; a < 3; a++)
-        if (!mentions_device(ctx, kernel->blocks[a])) /* else 64 bits are enough for the host */
+        if (!index_mentions_device(ctx, kernel->blocks[a])) /* else 64 bits are enough for the host */
             guard_nat(&b, kernel->blocks[a]);
     for (int i = 0; i < kernel->bufs.n; i++)
         guard_nat(&b, kernel_cells(ctx, kernel, kernel->bufs.at[i]));

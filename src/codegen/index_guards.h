@@ -27,6 +27,7 @@ typedef struct IndexGuards {
 bool index_guards_hold(Ctx *ctx, const ImpKernel *kernel);
 /* Do the indices of a launch of these sizes stay below INDEX_MAX, or, with `wide`, below index_most? What has no value in 64 bits does not. */
 bool index_guards_admit(const CoreEntry *entry, const IndexGuards *guards, const Launch *launch, bool wide);
+bool index_mentions_device(Ctx *ctx, Nat nat); /* a size of the device */
 bool index_is_product(Nat nat); /* of sizes, perhaps times a number */
 int64_t index_most(Nat nat);    /* how large it may be with 64-bit indices: WIDE_PRODUCT_MAX or WIDE_INDEX_MAX */
 /* Products of sizes that were tested before. */

@@ -1,4 +1,7 @@
-/* How large a number of the host can be, where no size is above WIDE_SIZE_MAX, and some products of
+/* Which numbers of the host are tested before a launch: those of size tests and facts, as far as they
+ * can be too large.
+ *
+ * How large a number of the host can be, where no size is above WIDE_SIZE_MAX, and some products of
  * sizes are not above WIDE_PRODUCT_MAX: what cannot leave WIDE_INDEX_MAX needs no test before a launch.
  *
  * A bound is a sum of products of sizes, with coefficients in double as in the tests of the host. Where
@@ -192,3 +195,88 @@ bool index_is_product(Nat nat)
 }
 
 int64_t index_most(Nat nat) { return index_is_product(nat) ? WIDE_PRODUCT_MAX : WIDE_INDEX_MAX; }
+
+/* ---- values of the host ----------------------------------------------------------------------------------------------- */
+
+/* At least the value, from sizes by sums, products and powers alone: it can be computed before anything is known of divisors. */
+static Nat upper(Ctx *ctx, Nat nat)
+{
+    switch (nat->kind) {
+    case NAT_ERROR: case NAT_CONST: case NAT_VAR:
+        return nat;
+    case NAT_SUM: {
+        Nat sum = nat_const(ctx, 0);
+        for (int i = 0; i < nat->n_terms; i++) {
+            Nat product = nat_const(ctx, nat->terms[i].coef < 0 ? 0 : nat->terms[i].coef);
+            for (int j = 0; j < nat->terms[i].n_factors; j++)
+                product = nat_mul(ctx, product, upper(ctx, nat->terms[i].factors[j]));
+            sum = nat_add(ctx, sum, product);
+        }
+        return sum;
+    }
+    case NAT_DIV: return nat_is_const(nat->b) && nat->b->value > 0 ? nat_div(ctx, upper(ctx, nat->a), nat->b) : upper(ctx, nat->a);
+    case NAT_MOD: return upper(ctx, nat->b);
+    case NAT_MIN: return nat_min(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
+    case NAT_MAX: return nat_max(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
+    case NAT_POW: return nat_pow(ctx, upper(ctx, nat->a), upper(ctx, nat->b));
+    case NAT_LOG2: return nat_const(ctx, 62);
+    }
+    return nat;
+}
+
+static void note_device_size(void *user, Nat var) { *(bool *)user |= imp_is_device_size(var); }
+
+bool index_mentions_device(Ctx *ctx, Nat nat)
+{
+    bool found = false;
+    nat_each_var(ctx, nat, note_device_size, &found);
+    return found;
+}
+
+static void add_large(Ctx *ctx, Nat nat, IndexGuards *guards)
+{
+    const IndexProducts none = {0};
+    bool seen = index_guards_small(ctx, &none, NULL, nat) || index_mentions_device(ctx, nat);
+    for (int i = 0; i < guards->at_most_max.n; i++)
+        seen |= guards->at_most_max.at[i] == nat;
+    if (!seen)
+        vec_push(ctx, &guards->at_most_max, nat);
+}
+
+void index_guards_of_value(Ctx *ctx, Nat nat, IndexGuards *guards)
+{
+    if (nat->a)
+        index_guards_of_value(ctx, nat->a, guards);
+    if (nat->b)
+        index_guards_of_value(ctx, nat->b, guards);
+    if (nat->kind == NAT_POW)
+        add_large(ctx, upper(ctx, nat), guards);
+    if (nat->kind != NAT_SUM)
+        return;
+    for (int i = 0; i < nat->n_terms; i++)
+        for (int j = 0; j < nat->terms[i].n_factors; j++)
+            index_guards_of_value(ctx, nat->terms[i].factors[j], guards);
+    add_large(ctx, upper(ctx, nat), guards); /* the terms that C adds, and those that it takes away */
+    add_large(ctx, upper(ctx, nat_sub(ctx, nat_const(ctx, 0), nat)), guards);
+}
+
+static void add_test(Ctx *ctx, const Core *e, IndexGuards *guards)
+{
+    if (e->kind == CORE_SIZE)
+        index_guards_of_value(ctx, e->size, guards);
+    for (int i = 0; e->kind == CORE_PRIM && i < e->prim.n_args; i++)
+        add_test(ctx, e->prim.args[i], guards);
+}
+
+void index_guards_of_tests(Ctx *ctx, const ImpProgram *program, IndexGuards *guards)
+{
+    *guards = (IndexGuards){0};
+    for (int i = 0; program->entry && i < program->entry->n_facts; i++)
+        add_test(ctx, program->entry->facts[i], guards);
+    for (int i = 0; i < program->launches.n; i++)
+        for (int v = 0; v < program->launches.at[i].variants.n; v++) {
+            const ImpWhens *when = &program->launches.at[i].variants.at[v].when;
+            for (int w = 0; w < when->n; w++)
+                add_test(ctx, when->at[w].test, guards);
+        }
+}
