@@ -756,8 +756,9 @@ static void print_unbroken(StrBuf *out, const Core *term, int prec)
     Printer p = {.out = &text, .ctx = out->ctx};
     print_term(&p, term, prec, 0);
     for (size_t i = 0; i < text.len; i++) {
-        sb_putc(out, text.text[i] == '\n' ? ' ' : text.text[i]);
-        while (text.text[i] == '\n' && text.text[i + 1] == ' ')
+        const bool breaks = text.text[i] == '\n';
+        sb_putc(out, breaks ? ' ' : text.text[i]);
+        while (breaks && text.text[i + 1] == ' ')
             i++;
     }
 }
