@@ -231,7 +231,7 @@ static bool fits_type(Making *m, const Component *c, HostBuf *buf)
         Diag *diag = driver_usage(m->ctx, m->d, E0627, "%s: the elements of %s are %s, and %s: %s wants %s", m->entry->name, c->value,
                                   scalar_name(buf->elem), c->name, type_text(m->ctx, c->type), scalar_name(elem));
         if (elem != SC_BF16)
-            diag_help(m->ctx, diag, "convert it where it is made: `xs.astype(\"%s%d\")` with numpy",
+            diag_help(m->ctx, diag, "convert it where it is made: `%s.astype(\"%s%d\")` with numpy", c->name,
                       elem == SC_BOOL ? "bool" : scalar_is_float(elem) ? "float" : scalar_is_signed(elem) ? "int" : "uint",
                       elem == SC_BOOL ? 8 : 8 * scalar_bytes(elem));
         return false;

@@ -153,6 +153,17 @@ static bool check_all(Infer *in, int n, const KnownShape *shapes)
     return good;
 }
 
+/* Is an input so long? */
+static bool is_extent(const CoreEntry *entry, Nat size)
+{
+    bool found = false;
+    for (int i = 0; i < entry->n_inputs; i++)
+        for (Type t = entry->inputs[i]->type; t->kind == TY_ARRAY; t = t->elem)
+            found |= nat_mentions(t->size, size);
+    return found;
+}
+
+/* For a size that is no length, such as a radius or a distance, 1 is a harmless value. */
 static bool nothing_missing(Infer *in, int n)
 {
     StrBuf names, sets;
@@ -163,13 +174,13 @@ static bool nothing_missing(Infer *in, int n)
         if (in->known[i].known)
             continue;
         sb_printf(&names, "%s`%s`", missing ? ", " : "", in->entry->sizes[i]->name);
-        sb_printf(&sets, "%s--set %s=1000", missing ? " " : "", in->entry->sizes[i]->name);
+        sb_printf(&sets, "%s--set %s=%d", missing ? " " : "", in->entry->sizes[i]->name, is_extent(in->entry, in->entry->sizes[i]) ? 1000 : 1);
         missing++;
     }
     if (!missing)
         return true;
     Diag *diag = driver_usage(in->ctx, in->d, E0624, "%s: nothing gives the size%s %s", in->entry->name, missing > 1 ? "s" : "", names.text);
-    diag_help(in->ctx, diag, n ? "the shapes of the files do not tell; add `%s`" : "generated inputs have the shape that the sizes say: add `%s`",
+    diag_help(in->ctx, diag, n ? "the shapes of what is given do not tell: add `%s`" : "the sizes say what is generated: add `%s`",
               sets.text);
     return false;
 }

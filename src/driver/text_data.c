@@ -57,6 +57,10 @@ static bool take_number(Reading *r)
         r->at++;
     size_t n = r->at - start;
     ScalarValue value;
+    if (n == 0 && r->at < r->size) { /* in brackets */
+        diag_help(r->ctx, fault(r, start, start + 1, "`%c` stands where a number is expected", r->text[start]), "in brackets, numbers are separated by `,`");
+        return false;
+    }
     const char *word = ctx_printf(r->ctx, "%.*s", (int)(n < LONGEST_NUMBER ? n : 20),
                                   r->text + start);
     if (n >= LONGEST_NUMBER || !input_number(word, r->wanted->elem, &value)) {
