@@ -170,7 +170,8 @@ static void put_launch(Host *h, const ImpKernel *k, const char *const *names, bo
         sb_printf(c->out, "%sconst long long %s = ", margin, shared);
         cuda_nat(c, k->shared_bytes, C_ANY);
         put(c, ";\n");
-        for (int i = 0; i < 1 + (imp_wide_twin(k) != NULL); i++)
+        const bool small = nat_le(ctx, k->known, k->shared_bytes, nat_const(ctx, LAUNCH_MAX_STATIC_SHARED)); /* any kernel may have so much */
+        for (int i = 0; i < 1 + (imp_wide_twin(k) != NULL) && !small; i++)
             host_put_dynamic_shared(h, margin, names[i], shared);
     }
     put_device_sizes(h, k, margin, names[0], shared);
