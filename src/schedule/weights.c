@@ -5,26 +5,9 @@
  *   o[i][j]  = reduce(+, 0, w[i][k] * v[k][j]) / n[i], or of w[i][k] / n[i], or these times 1 / n[i]
  *     ->  for each row: let scores = ... in let top = ... in let weights = ... in let total = ... in map(fun column => ..., columns)
  *
- *
- * And folds of the rows of a product, as in the search for the nearest point:
- *
- *   r[i] = done(reduce(op, unit, score(a product)))
- *     ->  map(done, map(fun p => reduce(op, unit, map(score, zip(products of the row, p.2))), zip(rows, beside)))
- *
  * Arrays between are spelled out first, so it does not matter which of them have names. */
 #include "ir/key.h"
-#include "schedule/product_parts.h"
-#include "schedule/shape.h"
-#include "schedule/weights.h"
-
-typedef struct Weights {
-    Ctx *ctx;
-    int *next_var;
-    FindNest find;
-    void *user;
-    Weighted *from;
-    bool other; /* too many arrays */
-} Weights;
+#include "schedule/weights_parts.h"
 
 /* reduce(op, unit, array), where op is this primitive of two numbers. */
 static bool folds_by(const Core *term, PrimId op)
@@ -34,14 +17,14 @@ static bool folds_by(const Core *term, PrimId op)
 }
 
 /* The nest that a term reads an element of, with an index for each axis; NULL: it reads no such. */
-static const Nest *nest_read(const Weights *w, const Core *term, int *indices)
+const Nest *weights_read(const Weights *w, const Core *term, int *indices)
 {
     const Core *first, *base = term_base(term, indices, &first);
     const Nest *nest = base->kind == CORE_VAR && *indices > 0 ? w->find(w->user, base->var) : NULL;
     return nest && !nest->steps && nest->n_axes == *indices ? nest : NULL;
 }
 
-static void take(Weights *w, const Nest *nest)
+void weights_take(Weights *w, const Nest *nest)
 {
     for (int i = 0; i < w->from->n; i++)
         if (w->from->nests[i] == nest)
@@ -65,7 +48,7 @@ static Core *element_at(const Weights *w, const Nest *nest, const Core *read)
 static bool reads_folds(const Weights *w, const Core *term, int depth)
 {
     int indices;
-    const Nest *nest = nest_read(w, term, &indices);
+    const Nest *nest = weights_read(w, term, &indices);
     if (nest)
         return term_is(nest->element, P_reduce) || (depth > 0 && term_is_elementwise(nest->element) && reads_folds(w, nest->element, depth - 1));
     for (int i = 0; i < term_children(term); i++)
@@ -75,19 +58,19 @@ static bool reads_folds(const Weights *w, const Core *term, int depth)
 }
 
 /* The term with the elements of arrays that functions of scalars make of folds, in place of reads of them. */
-static Core *spelled_out(Weights *w, Core *term)
+Core *weights_spelled_out(Weights *w, Core *term)
 {
     int indices;
-    const Nest *nest = nest_read(w, term, &indices);
+    const Nest *nest = weights_read(w, term, &indices);
     if (nest && term_is_elementwise(nest->element) && reads_folds(w, nest->element, MOST_WEIGHTS / 2)) {
-        take(w, nest);
-        return w->other ? term : spelled_out(w, element_at(w, nest, term));
+        weights_take(w, nest);
+        return w->other ? term : weights_spelled_out(w, element_at(w, nest, term));
     }
     if (nest || term_children(term) == 0)
         return term;
     Core *new = term_copy(w->ctx, term);
     for (int i = 0; i < term_children(term); i++)
-        term_set_child(new, i, spelled_out(w, term_child(term, i)));
+        term_set_child(new, i, weights_spelled_out(w, term_child(term, i)));
     return new;
 }
 
@@ -95,10 +78,10 @@ static Core *spelled_out(Weights *w, Core *term)
 static const Nest *fold_of_rows(Weights *w, const Core *term, const Product *of, int rows, PrimId op)
 {
     int indices;
-    const Nest *nest = nest_read(w, term, &indices);
+    const Nest *nest = weights_read(w, term, &indices);
     if (!nest || nest->n_axes != rows || own_indices(term, of->nest) != rows || !folds_by(nest->element, op))
         return NULL;
-    take(w, nest);
+    weights_take(w, nest);
     return nest;
 }
 
@@ -112,7 +95,7 @@ static Core *folded(Weights *w, const Nest *nest, const Product *of, CoreVar *fo
     element = term_with_nat(w->ctx, w->next_var, element, axis->nat, fold->nat);
     for (int i = 0; i < nest->n_axes; i++)
         element = term_with_nat(w->ctx, w->next_var, element, nest->axes[i]->nat, of->nest->axes[i]->nat);
-    return product_opened(w->ctx, spelled_out(w, element), w->next_var);
+    return product_opened(w->ctx, weights_spelled_out(w, element), w->next_var);
 }
 
 static bool is_one(const Core *term) { return term->kind == CORE_LIT && term->type->kind == TY_SCALAR && term->type->scalar == SC_F32 && term->lit.f == 1; }
@@ -144,14 +127,14 @@ static Core *divided(Weights *w, Core *term, const Product *of, int rows, const 
 }
 
 /* The array of folds whose element a term is made of, over several axes; NULL: of none. */
-static const Nest *product_in(Weights *w, const Core *term)
+const Nest *weights_product(Weights *w, const Core *term)
 {
     int indices;
-    const Nest *nest = nest_read(w, term, &indices);
+    const Nest *nest = weights_read(w, term, &indices);
     if (nest && term_is(nest->element, P_reduce) && nest->n_axes >= 2)
         return nest;
     for (int i = 0; i < term_children(term); i++)
-        if ((nest = product_in(w, term_child(term, i))))
+        if ((nest = weights_product(w, term_child(term, i))))
             return nest;
     return NULL;
 }
@@ -171,16 +154,8 @@ static bool reads_own(const Core *term, const Nest *nest)
     return true;
 }
 
-typedef struct Found {
-    Product sums, scores;
-    const Nest *top, *total;
-    Core *beside, *finish;
-    CoreVar *result; /* the parameter of finish */
-    bool apart;      /* the sums are divided, and not the weights */
-} Found;
-
 /* What a score, over these axes of rows and this axis of a fold, is made of the product. */
-static bool finish_scores(Weights *w, Found *f, Core *score, CoreVar *const *axes, int rows, const CoreVar *fold)
+bool weights_finish(Weights *w, Found *f, Core *score, CoreVar *const *axes, int rows, const CoreVar *fold)
 {
     const Nest *raw = f->scores.nest;
     score = term_with_nat(w->ctx, w->next_var, score, fold->nat, raw->axes[rows]->nat);
@@ -197,7 +172,7 @@ static bool finish_scores(Weights *w, Found *f, Core *score, CoreVar *const *axe
 static bool find_scores(Weights *w, const CoreEntry *entry, Found *f, Core *score, int rows)
 {
     Ctx *ctx = w->ctx;
-    const Nest *raw = product_in(w, score);
+    const Nest *raw = weights_product(w, score);
     if (!raw || raw->n_axes != rows + 1 || raw->element->type->scalar != SC_F32 || !product_find(&f->scores, ctx, entry, raw, w->next_var))
         return false;
     const Product *p = &f->scores;
@@ -206,8 +181,8 @@ static bool find_scores(Weights *w, const CoreEntry *entry, Found *f, Core *scor
     for (int i = 0; i < rows; i++)
         if (raw->axes[i]->type->size != f->sums.nest->axes[i]->type->size)
             return false;
-    take(w, raw);
-    return finish_scores(w, f, score, f->sums.nest->axes, rows, f->sums.fold) && f->finish->type->kind == TY_SCALAR && f->finish->type->scalar == SC_F32;
+    weights_take(w, raw);
+    return weights_finish(w, f, score, f->sums.nest->axes, rows, f->sums.fold) && f->finish->type->kind == TY_SCALAR && f->finish->type->scalar == SC_F32;
 }
 
 /* Of an element that divides sums, by a fold or by what functions of scalars make of one: the sums; NULL: it does not. */
@@ -218,7 +193,7 @@ static Core *quotient_of_sums(Weights *w, const Nest *nest, Core **divisor)
     Core *element = term_copy(w->ctx, nest->element);
     for (int i = 0; i < 2; i++) /* a fold stays as it is */
         if (!term_is(element->prim.args[i], P_reduce))
-            element->prim.args[i] = spelled_out(w, element->prim.args[i]);
+            element->prim.args[i] = weights_spelled_out(w, element->prim.args[i]);
     return dividend(element, divisor);
 }
 
@@ -232,7 +207,7 @@ static const Nest *sums_at(Weights *w, const Nest *nest, Core *sums)
         own->element = sums;
         return own;
     }
-    const Nest *read = nest_read(w, sums, &indices);
+    const Nest *read = weights_read(w, sums, &indices);
     return read && read->n_axes == nest->n_axes && own_indices(sums, nest) == nest->n_axes ? read : NULL;
 }
 
@@ -256,11 +231,11 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     if (f->apart) {
         Product own = {.nest = nest};
         if (sums->var != nest->var)
-            take(w, sums);
+            weights_take(w, sums);
         if (!(by = fold_of_rows(w, divisor, &own, rows, P_add)))
             return false;
     }
-    Core *weight = product_opened(w->ctx, spelled_out(w, p->left), w->next_var);
+    Core *weight = product_opened(w->ctx, weights_spelled_out(w, p->left), w->next_var);
     if (!by)
         weight = divided(w, weight, p, rows, &by);
     Core *less = by && term_is(weight, P_exp) ? weight->prim.args[0] : NULL;
@@ -329,84 +304,4 @@ Core *weighted_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest
     CoreVar *row = product_element(p, "p", from_rows);
     Core *matrix = make_map(ctx, row, row_of_sums(&f, product_component(p, row, 0), product_component(p, row, 1), keys, columns), from_rows);
     return product_over_axes(p, all ? make_map(ctx, each, matrix, all) : matrix);
-}
-
-/* ---- folds of rows ---- */
-
-enum { MOST_COMPONENTS = 4 }; /* of a fold: each thread keeps several */
-
-/* The nest of folds that the term reads at the axes of a nest, and no other one; NULL: there is none. */
-static const Nest *fold_read(Weights *w, const Core *term, const Nest *at)
-{
-    int indices;
-    const Nest *nest = nest_read(w, term, &indices), *found = NULL;
-    if (nest)
-        return term_is(nest->element, P_reduce) && nest->n_axes == at->n_axes && own_indices(term, at) == indices ? nest : NULL;
-    for (int i = 0; i < term_children(term); i++) {
-        const Nest *one = fold_read(w, term_child(term, i), at);
-        if (found && one && one != found)
-            return NULL;
-        found = one ? one : found;
-    }
-    return found;
-}
-
-static int components(Type type)
-{
-    int n = type->kind != TY_TUPLE;
-    for (int i = 0; type->kind == TY_TUPLE && i < type->n_items; i++)
-        n += components(type->items[i]);
-    return n;
-}
-
-typedef struct Done {
-    const Nest *folds;
-    Core *by;
-} Done;
-
-/* The term with `by` for reads of the folds. */
-static Core *of_fold(const Weights *w, Core *term, const Done *done)
-{
-    int indices;
-    if (nest_read(w, term, &indices) == done->folds)
-        return done->by;
-    if (term_children(term) == 0)
-        return term;
-    Core *new = term_copy(w->ctx, term);
-    for (int i = 0; i < term_children(term); i++)
-        term_set_child(new, i, of_fold(w, term_child(term, i), done));
-    return new;
-}
-
-Core *folded_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest find, void *user, Weighted *from, int *next_var)
-{
-    *from = (Weighted){.rows = 1};
-    Weights w = {ctx, next_var, find, user, from, false};
-    Found f = {.top = NULL};
-    if (nest->steps || nest->n_axes != 1)
-        return NULL;
-    const Nest *folds = term_is(nest->element, P_reduce) ? nest : term_is_elementwise(nest->element) ? fold_read(&w, nest->element, nest) : NULL;
-    if (!folds || !fold_commutes(folds->element->prim.args[0]) || components(folds->element->type) > MOST_COMPONENTS)
-        return NULL;
-    if (folds != nest)
-        take(&w, folds);
-    CoreVar *axis;
-    Core *score = product_opened(ctx, spelled_out(&w, fold_element(ctx, folds->element, &axis, next_var)), next_var);
-    const Nest *raw = product_in(&w, score);
-    if (!raw || raw->n_axes != 2 || !product_find(&f.scores, ctx, entry, raw, next_var) || product_axes(&f.scores, BATCH) || product_axes(&f.scores, COLUMN) != 1)
-        return NULL;
-    if (raw->axes[0]->type->size != folds->axes[0]->type->size || raw->axes[1]->type->size != axis->type->size)
-        return NULL;
-    take(&w, raw);
-    if (!finish_scores(&w, &f, score, folds->axes, 1, axis) || w.other)
-        return NULL;
-    Product *p = &f.scores;
-    Core *keys = product_matrices(p, p->right, COLUMN), *from_rows = product_zip(ctx, product_matrices(p, p->left, ROW), f.beside);
-    CoreVar *row = product_element(p, "p", from_rows);
-    Core *scores = make_map(ctx, f.result, f.finish, product_zip(ctx, product_row(p, product_component(p, row, 0), keys), product_component(p, row, 1)));
-    Core *rows = make_map(ctx, row, fold_of(ctx, folds->element, scores), from_rows);
-    CoreVar *fold = product_element(p, "fold", rows);
-    Done done = {folds, make_ref(ctx, fold, nest->element->span)};
-    Core *result = folds == nest ? done.by : of_fold(&w, nest->element, &done);
-    return term_mentions_nat(ctx, result, nest->axes[0]->nat) ? NULL : make_map(ctx, fold, result, rows);
 }
