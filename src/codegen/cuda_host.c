@@ -249,7 +249,7 @@ static void refuse_also(Host *h, HostRefusal why, const char *cond)
     StrBuf *out = h->c->out;
     HostRefused *last = &h->last;
     const char *value = host_refusal(h, why);
-    const bool joins = last->out == out && last->end == out->len && last->depth == h->depth && !strcmp(last->value, value);
+    const bool joins = last->out == out && last->end == out->len && last->depth == h->depth && last->why == why;
     if (joins) {
         const char *margin = host_margin(h);
         out->len = last->paren;
@@ -257,7 +257,7 @@ static void refuse_also(Host *h, HostRefusal why, const char *cond)
     } else {
         host_refuse_if(h, why, cond);
     }
-    *last = (HostRefused){out, out->len - strlen(")\n") - strlen(host_margin(h)) - strlen("    return ;\n") - strlen(value), out->len, h->depth, value};
+    *last = (HostRefused){out, out->len - strlen(")\n") - strlen(host_margin(h)) - strlen("    return ;\n") - strlen(value), out->len, h->depth, why};
 }
 
 static bool takes_wide(Ctx *ctx, const ImpKernel *k)

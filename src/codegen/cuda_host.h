@@ -6,12 +6,15 @@
 #include "codegen/cuda_internal.h"
 #include "codegen/workspace.h"
 
+/* Why a launch is refused. */
+typedef enum HostRefusal { REFUSE_SIZE, REFUSE_OVERFLOW, REFUSE_WORKSPACE } HostRefusal;
+
 /* A refusal that was printed: another condition may join it. */
 typedef struct HostRefused {
     const StrBuf *out;
     size_t paren, end; /* where its condition ends, and where it does */
     int depth;
-    const char *value;
+    HostRefusal why;
 } HostRefused;
 
 typedef struct Host {
@@ -37,9 +40,6 @@ typedef struct Host {
     HostRefused last;
     StrBuf *declarations;      /* in a header: where the functions are declared */
 } Host;
-
-/* Why a launch is refused. */
-typedef enum HostRefusal { REFUSE_SIZE, REFUSE_OVERFLOW, REFUSE_WORKSPACE } HostRefusal;
 
 typedef VEC(const ImpVariant *) HostRun;
 /* Prints what is to be said of a variant; `alone`: between braces. */

@@ -12,7 +12,7 @@ enum {
 typedef struct Model {
     const NatEnv *env; /* or NULL */
     NatModels *models;
-    int number; /* the first ones give all sizes the same number, and indices their least or most; the last ones take sizes from the pool */
+    int number; /* the first ones give all sizes the same number, and indices their least and most in turn; the last ones take sizes from the pool */
     int left;   /* lookups */
 } Model;
 
@@ -31,7 +31,7 @@ static int64_t size_of(const Model *m, Nat var)
         return m->models->pool[(mixed >> 7 & 0xffff) % (uint32_t)m->models->n_pool];
     }
     bool alike = m->number < 2 * SIZES;
-    return sizes[(uint32_t)(m->number + (alike ? 0 : (int)(var->id % 61) * 5)) % SIZES];
+    return sizes[(uint32_t)(alike ? m->number / 2 : m->number + (int)(var->id % 61) * 5) % SIZES];
 }
 
 static bool value_of(void *user, Nat var, int64_t *value)
@@ -54,7 +54,7 @@ static bool value_of(void *user, Nat var, int64_t *value)
     }
     if (!number_of(m, var->hi, &hi) || hi < lo)
         return false;
-    bool most = m->number < 2 * SIZES ? m->number >= SIZES : (m->number + var->id) % 2;
+    bool most = (m->number < 2 * SIZES ? (uint32_t)m->number : (uint32_t)m->number + var->id) % 2;
     *value = most ? hi : lo;
     return true;
 }
@@ -114,7 +114,7 @@ static void fill_pool(NatModels *models)
     static const int64_t some[] = {4096, 1, 64, 1000, 100003, 1 << 20, 2048, 256, 12, 1 << 28};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         pool_number(models, some[i]);
-    for (int i = 0; i < models->n; i++) {
+    for (int i = 0; i < models->n && models->n_pool < NAT_POOL; i++) {
         pool_nat(models, models->facts[i].a);
         pool_nat(models, models->facts[i].b);
     }
@@ -122,9 +122,10 @@ static void fill_pool(NatModels *models)
 
 /* ---- models ------------------------------------------------------------------------------------------------------------------- */
 
+/* The newest fact first: one that says much, such as an equality that is only supposed, seldom holds. */
 static bool holds(const NatModels *models, Model *m)
 {
-    for (int i = 0; i < models->n; i++)
+    for (int i = models->n - 1; i >= 0; i--)
         if (truth(m, models->facts[i].kind, models->facts[i].a, models->facts[i].b) != 1)
             return false;
     return true;
@@ -134,9 +135,9 @@ static bool holds(const NatModels *models, Model *m)
 static bool model_at(const NatEnv *env, NatModels *models, int i, Model *m)
 {
     *m = (Model){.env = env, .models = models};
-    if (!models->n_pool)
-        fill_pool(models);
     while (i >= models->n_held && models->n_held < NAT_MODELS && models->tried < (env ? TRIES : PLAIN)) {
+        if (models->tried == PLAIN)
+            fill_pool(models);
         m->number = models->tried++;
         if (holds(models, m))
             models->held[models->n_held++] = (unsigned char)m->number;

@@ -118,7 +118,7 @@ def main():
     compiled, core = ("FILE", "-o", "FILE.cu"), ("--emit=core", "FILE")
     nests = ("FILE", "-o", "FILE.cu")
     kinds = ((lets, 100, 500, compiled), (scalars, 100, 500, compiled), (scalars, 500, 500, core), (same_names, 500, 500, core), (terms, 100, 500, compiled),
-             (statements, 128, 512, compiled), (conditions, 50, 500, compiled), (entries, 40, 500, compiled),
+             (statements, 128, 512, compiled), (conditions, 100, 500, compiled), (entries, 40, 500, compiled),
              (readers, 50, 100, nests), (names, 100, 200, nests), (maps, 250, 500, nests), (folds, 4, 2, nests),
              (maps, 250, 250, compiled))
     for make, short, at_all, options in kinds:
