@@ -41,7 +41,7 @@ typedef struct Host {
     StrBuf *declarations;      /* in a header: where the functions are declared */
 } Host;
 
-typedef VEC(const ImpVariant *) HostRun;
+typedef ImpVariants HostRun;
 /* Prints what is to be said of a variant; `alone`: between braces. */
 typedef void (*HostPut)(Host *h, const ImpVariant *variant, bool alone);
 

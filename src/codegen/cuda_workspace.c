@@ -150,6 +150,8 @@ static void put_swapped_place(Host *h, const WorkBuffer *b, const ImpBuf *buf)
 {
     Cuda *c = h->c;
     const WorkBuffer *other = workspace_buffer(h->c->ctx, &h->space, buf->swap);
+    host_refuse_large(h, b->offset);
+    host_refuse_large(h, other->offset);
     host_indent(h);
     sb_printf(c->out, "%s *const %s = %s; // ", cuda_type(b->buf->elem), b->name, place_by_turns(h, b, other, buf->turns));
     cuda_comment_text(c->out, nat_text(c->ctx, b->cells));
@@ -160,6 +162,8 @@ static void put_place(Host *h, const WorkBuffer *b)
 {
     Cuda *c = h->c;
     bool either = b->flag >= 0 && b->offset;
+    if (b->offset)
+        host_refuse_large(h, b->offset);
     host_indent(h);
     sb_printf(c->out, "%s *%s%s = %s; // ", cuda_type(b->buf->elem), either ? "" : "const ", b->name, place(h, b, b->flag >= 0 ? nat_const(c->ctx, b->flag) : b->offset));
     cuda_comment_text(c->out, nat_text(c->ctx, b->cells));
@@ -195,15 +199,6 @@ void host_put_places(Host *h, const ImpKernel *k)
 }
 
 /* ---- its functions ------------------------------------------------------------------------------------------------------------------ */
-
-static HostRun all_needs(const Host *h)
-{
-    const WorkVariants list = workspace_needs(h->c->ctx, h->c->facts, &h->space);
-    HostRun needs = {0};
-    for (int i = 0; i < list.n; i++)
-        vec_push(h->c->ctx, &needs, list.at[i]);
-    return needs;
-}
 
 /* What launches under the variant's conditions need. */
 static void put_bytes(Host *h, const ImpVariant *variant, bool alone)
@@ -256,22 +251,6 @@ static bool conditions_mix(const HostRun *all)
     return false;
 }
 
-/* Whatever the sizes are, is there one of these launches, which have so many conditions in common? */
-static bool covers_all(Ctx *ctx, const HostRun *all, int common)
-{
-    for (int i = 0; i < all->n; i++)
-        if (all->at[i]->when.n <= common)
-            return true;
-    HostRun sides[2] = {{0}, {0}};
-    for (int i = 0; i < all->n; i++) {
-        const ImpWhens *when = &all->at[i]->when;
-        if (when->at[common].test != all->at[0]->when.at[common].test)
-            return false;
-        vec_push(ctx, &sides[when->at[common].holds], all->at[i]);
-    }
-    return all->n > 0 && covers_all(ctx, &sides[0], common + 1) && covers_all(ctx, &sides[1], common + 1);
-}
-
 void host_put_gap(const Host *h)
 {
     put(h->c, "\n");
@@ -282,7 +261,7 @@ void host_put_gap(const Host *h)
 static void put_size_function(Host *h, const char *name, bool own)
 {
     Cuda *c = h->c;
-    const HostRun all = all_needs(h);
+    const HostRun all = workspace_needs(c->ctx, c->facts, &h->space);
     HostFunction f;
     h->said = 0;
     h->several = conditions_mix(&all);
@@ -291,7 +270,7 @@ static void put_size_function(Host *h, const char *name, bool own)
     host_put_param(&f, "size_t *", h->bytes);
     host_function_body(&f);
     host_put_checks(h);
-    if (h->several ? all.at[0]->when.n > 0 : !covers_all(c->ctx, &all, 0)) /* else each way says it */
+    if (h->several ? all.at[0]->when.n > 0 : !imp_cover(c->ctx, &all, 0)) /* else each way says it */
         sb_printf(c->out, "    *%s = %lld;\n", h->bytes, (long long)h->space.flags);
     host_put_run(h, &all, 0, put_bytes);
     host_function_end(&f, own ? ctx_printf(c->ctx, "%sOK", c->header->upper) : host_call_fits(h, ctx_printf(c->ctx, "*%s", h->bytes)));

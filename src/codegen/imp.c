@@ -194,6 +194,19 @@ bool imp_same_when(const ImpWhens *a, const ImpWhens *b)
     return same;
 }
 
+bool imp_cover(Ctx *ctx, const ImpVariants *variants, int depth)
+{
+    ImpVariants sides[2] = {{0}, {0}};
+    for (int i = 0; i < variants->n; i++) {
+        const ImpWhens *when = &variants->at[i]->when;
+        if (when->n <= depth)
+            return true;
+        if (when->at[depth].test == variants->at[0]->when.at[depth].test)
+            vec_push(ctx, &sides[when->at[depth].holds], variants->at[i]);
+    }
+    return sides[0].n && sides[1].n && imp_cover(ctx, &sides[0], depth + 1) && imp_cover(ctx, &sides[1], depth + 1);
+}
+
 void imp_launch_always(Ctx *ctx, ImpProgram *program, ImpKernel *kernel)
 {
     ImpLaunch place = {.group = kernel->group};

@@ -321,6 +321,9 @@ bool imp_is_launched(const ImpProgram *program, const ImpKernel *kernel, const L
 /* "n > 1024 and n <= 4096", without what another one of them says. */
 void imp_print_whens(StrBuf *out, const ImpWhens *when);
 bool imp_same_when(const ImpWhens *a, const ImpWhens *b);
+typedef VEC(const ImpVariant *) ImpVariants;
+/* Whatever the sizes are, do the conditions of one of these hold? All have the same first `depth` ones. */
+bool imp_cover(Ctx *ctx, const ImpVariants *variants, int depth);
 /* The launches from number i on that repeat together, or that one. */
 int imp_group_size(const ImpProgram *program, int i);
 /* One more launch, always of this kernel. */

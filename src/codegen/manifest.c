@@ -397,7 +397,7 @@ static void workspace_buffer_json(Json *j, const WorkBuffer *b)
 
 static void workspace_bytes_json(Json *j, const ImpProgram *program, const Workspace *space)
 {
-    const WorkVariants needs = workspace_needs(j->ctx, program->entry ? program->entry->known : NULL, space);
+    const ImpVariants needs = workspace_needs(j->ctx, program->entry ? program->entry->known : NULL, space);
     key(j, "bytes");
     open(j, '[');
     for (int i = 0; i < needs.n; i++)

@@ -215,7 +215,7 @@ static void share_places(Ctx *ctx, Workspace *space)
 
 /* A run of variants that one level of the host's size tests has, and the loop around them. */
 typedef struct Level {
-    const WorkVariants *all; /* of the program */
+    const ImpVariants *all; /* of the program */
     int n, depth;
     const int *of; /* their numbers there */
     const ImpGroup *group;
@@ -345,9 +345,9 @@ static bool implies(const ImpWhens *these, const ImpWhens *those)
     return true;
 }
 
-WorkVariants workspace_needs(Ctx *ctx, const NatFacts *facts, const Workspace *space)
+ImpVariants workspace_needs(Ctx *ctx, const NatFacts *facts, const Workspace *space)
 {
-    WorkVariants needs = {0};
+    ImpVariants needs = {0};
     for (int i = 0; i < space->variants.n; i++) {
         bool said = false;
         for (int k = 0; k < space->variants.n && !said; k++) {

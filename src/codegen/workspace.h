@@ -36,14 +36,12 @@ typedef struct WorkResident {
     Nat var;
 } WorkResident;
 
-typedef VEC(const ImpVariant *) WorkVariants;
-
 typedef struct Workspace {
     int64_t flags; /* so many bytes at the start are zero before a launch and after it. They hold what depends on no size */
     int align;     /* of its address, in bytes */
     VEC(WorkBuffer) buffers; /* in the order of their places */
     VEC(WorkResident) residents;
-    WorkVariants variants; /* all of the program, in the order of launches */
+    ImpVariants variants; /* all of the program, in the order of launches */
     VEC(Nat) ends;         /* beside them: the bytes that what is launched at their sizes needs up to them */
     Table by_name; /* from interned names to places in the list of buffers */
 } Workspace;
@@ -54,7 +52,7 @@ WorkBuffer *workspace_buffer(Ctx *ctx, const Workspace *space, const ImpBuf *buf
 /* The bytes up to the end of what the variant and those around it have: the most that this takes over all that is launched is what they need. */
 Nat workspace_bytes(const Workspace *space, const ImpVariant *variant);
 /* The variants that say all of that: none of them needs fewer bytes than another one, which is launched wherever it is. */
-WorkVariants workspace_needs(Ctx *ctx, const NatFacts *facts, const Workspace *space);
+ImpVariants workspace_needs(Ctx *ctx, const NatFacts *facts, const Workspace *space);
 /* No run of the program has both. */
 bool workspace_excludes(const ImpWhens *a, const ImpWhens *b);
 #endif

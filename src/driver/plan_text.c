@@ -270,30 +270,14 @@ static int launched(const Plan *plan)
     return n;
 }
 
-/* Do the variants of a launch that have these `depth` outcomes of size tests, the `n` that `of` numbers, make one for any sizes? */
-static bool always(Ctx *ctx, const PlanLaunch *launch, const int *of, int n, int depth)
-{
-    int *sides[2] = {NEWN(ctx, int, n + 1), NEWN(ctx, int, n + 1)}, in[2] = {0, 0};
-    for (int i = 0; i < n; i++) {
-        const ImpWhens *when = &launch->variants.at[of[i]].variant->when, *first = &launch->variants.at[of[0]].variant->when;
-        if (when->n == depth)
-            return true;
-        const bool holds = when->at[depth].holds;
-        if (when->at[depth].test == first->at[depth].test)
-            sides[holds][in[holds]++] = of[i];
-    }
-    return in[0] && in[1] && always(ctx, launch, sides[0], in[0], depth + 1) && always(ctx, launch, sides[1], in[1], depth + 1);
-}
-
 static bool all_launched(const Plan *plan)
 {
     bool all = true;
     for (int i = 0; i < plan->launches.n && all; i++) {
-        const PlanLaunch *launch = &plan->launches.at[i];
-        int *of = NEWN(plan->ctx, int, launch->variants.n + 1);
-        for (int v = 0; v < launch->variants.n; v++)
-            of[v] = v;
-        all = always(plan->ctx, launch, of, launch->variants.n, 0);
+        ImpVariants variants = {0};
+        for (int v = 0; v < plan->launches.at[i].variants.n; v++)
+            vec_push(plan->ctx, &variants, plan->launches.at[i].variants.at[v].variant);
+        all = imp_cover(plan->ctx, &variants, 0);
     }
     return all;
 }
