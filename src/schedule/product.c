@@ -183,7 +183,7 @@ Core *product_matrices(const Product *p, Core *element, int group)
 {
     Ctx *ctx = p->ctx;
     CoreVar *const *axes = p->nest->axes, *kept, *which;
-    bool across = lies_across(ctx, p->entry, element, p->fold->nat, axes[p->first[group + 1] - 1]->nat);
+    bool across = lies_across(ctx, p->entry, element, p->fold, axes[p->first[group + 1] - 1]);
     element = flattened(ctx, product_axes(p, group), axes + p->first[group], element, &kept, p->next_var);
     if (product_axes(p, BATCH) > 0)
         element = flattened(ctx, product_axes(p, BATCH), axes, element, &which, p->next_var);

@@ -43,15 +43,50 @@ Nat flat_index(Ctx *ctx, const Core *read)
 
 typedef struct Neighbours {
     const Shape *s;
-    Nat fold, kept;
+    Nat fold, length, kept; /* `length`: of a fold */
     int along_fold, along_kept; /* reads whose neighbours lie along the one or the other */
+    int off_fold, off_kept;     /* reads that neighbouring threads do not share, and whose neighbours lie elsewhere */
+    int windows;                /* reads of which what one fold reads overlaps with what the next one reads */
 } Neighbours;
 
-bool is_next(Ctx *ctx, const CoreEntry *entry, Nat flat, Nat axis)
+static Nat step_along(Ctx *ctx, const CoreEntry *entry, Nat flat, Nat axis)
 {
     Nat next = nat_subst(ctx, flat, axis, nat_add_k(ctx, axis, 1));
-    Nat step = nat_simplify(ctx, entry->known, nat_sub(ctx, next, flat));
-    return nat_is(step, 1) || nat_is(step, -1);
+    return nat_simplify(ctx, entry->known, nat_sub(ctx, next, flat));
+}
+
+static bool is_one(Nat step) { return nat_is(step, 1) || nat_is(step, -1); }
+
+bool is_next(Ctx *ctx, const CoreEntry *entry, Nat flat, Nat axis) { return is_one(step_along(ctx, entry, flat, axis)); }
+
+/* Windows that begin so few elements apart are read by neighbouring threads as if they were neighbours: the cache has the rest. */
+enum { WINDOW_STEP = 4 };
+
+/* Of an index of both axes that is kept within bounds: what it is within them. */
+static Nat within_bounds(const Neighbours *n, Nat index)
+{
+    Ctx *ctx = n->s->ctx;
+    bool both_axes = nat_mentions(index, n->fold) && nat_mentions(index, n->kept);
+    if (both_axes && (index->kind == NAT_MIN || index->kind == NAT_MAX || index->kind == NAT_MOD))
+        return within_bounds(n, nat_mentions(index->a, n->kept) ? index->a : index->b);
+    if (!both_axes || index->kind != NAT_SUM)
+        return index;
+    Nat sum = nat_const(ctx, 0);
+    for (int i = 0; i < index->n_terms; i++) {
+        Nat term = nat_const(ctx, index->terms[i].coef);
+        for (int k = 0; k < index->terms[i].n_factors; k++)
+            term = nat_mul(ctx, term, within_bounds(n, index->terms[i].factors[k]));
+        sum = nat_add(ctx, sum, term);
+    }
+    return sum;
+}
+
+/* Does a fold begin within what the one before it reads? */
+static bool overlaps(const Neighbours *n, Nat step, Nat length)
+{
+    bool near = nat_is_const(step) && step->value != 0 && step->value >= -WINDOW_STEP && step->value <= WINDOW_STEP;
+    Nat distance = near ? nat_const(n->s->ctx, step->value < 0 ? -step->value : step->value) : NULL;
+    return near && !nat_le(n->s->ctx, n->s->entry->known, length, distance);
 }
 
 static void look_at_read(void *user, Core *read)
@@ -60,8 +95,28 @@ static void look_at_read(void *user, Core *read)
     Nat flat = flat_index(n->s->ctx, read);
     if (!nat_mentions(flat, n->fold))
         return;
-    n->along_fold += is_next(n->s->ctx, n->s->entry, flat, n->fold);
-    n->along_kept += is_next(n->s->ctx, n->s->entry, flat, n->kept);
+    flat = within_bounds(n, flat);
+    Nat by_fold = step_along(n->s->ctx, n->s->entry, flat, n->fold), by_kept = step_along(n->s->ctx, n->s->entry, flat, n->kept);
+    bool window = !nat_is(by_fold, 0) && overlaps(n, by_kept, n->length);
+    n->along_fold += is_one(by_fold);
+    n->along_kept += is_one(by_kept);
+    n->off_fold += !is_one(by_fold);
+    n->off_kept += nat_mentions(flat, n->kept) && !is_one(by_kept) && !window;
+    n->windows += window;
+}
+
+/* How the folds read: neighbouring threads have neighbours along the fold, or neighbouring folds. Where windows overlap, both are neighbours in memory,
+ * and each thread folds a window of its own: threads that share a window would have to combine what they fold. */
+static Neighbours neighbours_of(const Shape *s, Core *element, const CoreVar *fold, const CoreVar *kept)
+{
+    Neighbours n = {.s = s, .fold = fold->nat, .length = fold->type->size, .kept = kept->nat};
+    each_read(element, look_at_read, &n);
+    return n;
+}
+
+static bool is_across(const Neighbours *n)
+{
+    return n->off_kept < n->off_fold || (n->off_kept == 0 && n->windows > 0);
 }
 
 /* ---- terms ---- */
@@ -112,19 +167,18 @@ Core *fold_element(Ctx *ctx, const Core *fold, CoreVar **axis, int *next_var)
     return make_index(ctx, array, (*axis)->nat, array->span);
 }
 
-bool lies_across(Ctx *ctx, const CoreEntry *entry, Core *element, Nat fold, Nat kept)
+bool lies_across(Ctx *ctx, const CoreEntry *entry, Core *element, const CoreVar *fold, const CoreVar *kept)
 {
     const Shape s = {.ctx = ctx, .entry = entry};
-    Neighbours n = {.s = &s, .fold = fold, .kept = kept};
-    each_read(element, look_at_read, &n);
-    return n.along_kept > n.along_fold;
+    Neighbours n = neighbours_of(&s, element, fold, kept);
+    return is_across(&n);
 }
 
 bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
     CoreVar *axis;
     Core *element = fold_element(ctx, nest->element, &axis, next_var);
-    return lies_across(ctx, entry, element, axis->nat, nest->axes[nest->n_axes - 1]->nat);
+    return lies_across(ctx, entry, element, axis, nest->axes[nest->n_axes - 1]);
 }
 
 /* Folds of rows, or of columns. */
@@ -132,17 +186,17 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
 {
     CoreVar *axis;
     Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
-    Neighbours n = {.s = s, .fold = axis->nat, .kept = kept->nat};
-    each_read(element, look_at_read, &n);
+    Neighbours n = neighbours_of(s, element, axis, kept);
+    bool across = is_across(&n);
     if (term_mentions_nat(s->ctx, fold->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
         return NULL;
-    if (n.along_kept <= n.along_fold) {
+    if (!across) {
         Core *each = vector_over(s->ctx, s->next_var, kept, with_vectors(s->ctx, s->next_var, (Core *)(uintptr_t)fold, false), false);
         if (term_is(each, P_map))
             return each;
     }
-    Core *rows = n.along_kept > n.along_fold ? transposed(s->ctx, array_over(s->ctx, axis, array_over(s->ctx, kept, element)))
-                                             : array_over(s->ctx, kept, array_over(s->ctx, axis, element));
+    Core *rows = across ? transposed(s->ctx, array_over(s->ctx, axis, array_over(s->ctx, kept, element)))
+                        : array_over(s->ctx, kept, array_over(s->ctx, axis, element));
     CoreVar *row = make_var(s->ctx, s->next_var, "row", rows->type->elem, fold->span);
     return make_map(s->ctx, row, fold_of(s->ctx, fold, make_ref(s->ctx, row, fold->span)), rows);
 }
@@ -247,8 +301,7 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
     CoreVar *axis;
     const Core *fold = nest->element;
     Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
-    Neighbours n = {.s = s, .fold = axis->nat, .kept = nest->axes[nest->n_axes - 1]->nat};
-    each_read(element, look_at_read, &n);
+    Neighbours n = neighbours_of(s, element, axis, nest->axes[nest->n_axes - 1]);
     Nat rows = nat_const(ctx, 1);
     for (int i = 0; i < nest->n_axes; i++) {
         rows = nat_mul(ctx, rows, nest->axes[i]->type->size);
@@ -256,7 +309,7 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
             nat_mentions(axis->type->size, nest->axes[i]->nat))
             return NULL;
     }
-    if (term_is(fold, P_reduce) && n.along_kept > n.along_fold && fold->type->kind == TY_SCALAR)
+    if (term_is(fold, P_reduce) && is_across(&n) && fold->type->kind == TY_SCALAR)
         return joined_columns(s, nest, axis, element);
     if (term_is(fold, P_reduce) && (n.along_fold == 0 || n.along_kept >= n.along_fold))
         return NULL;

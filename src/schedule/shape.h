@@ -32,7 +32,7 @@ Core *conditions_decided(Ctx *ctx, Core *term);
 /* The list in which prefixes of rows, of columns and of tuples come in parts. */
 const Nests *scans_parted(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
 /* Of a fold or scan over axes: do neighbours of what it reads lie along the last axis rather than along the fold? */
-bool lies_across(Ctx *ctx, const CoreEntry *entry, Core *element, Nat fold, Nat kept); /* of an element and two axes */
+bool lies_across(Ctx *ctx, const CoreEntry *entry, Core *element, const CoreVar *fold, const CoreVar *kept); /* of an element and two axes */
 bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
 /* Calls fn for each element of an array in memory that the term reads. */
