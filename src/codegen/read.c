@@ -23,13 +23,32 @@ bool is_trivial(const ImpExpr *e)
     return e->kind == IE_LIT || e->kind == IE_NAT || e->kind == IE_VAR || imp_is_parameter(e);
 }
 
+static bool chooses(const Core *term)
+{
+    bool found = term->kind == CORE_IF;
+    for (int i = 0; i < term_children(term) && !found; i++)
+        found = chooses(term_child(term, i));
+    return found;
+}
+
+/* Is it a load, or little more? */
+static bool is_light(const ImpExpr *e)
+{
+    if (e->kind == IE_CAST)
+        return is_light(e->cast.value);
+    bool sum = e->kind == IE_OP && e->op.n == 2 && (e->op.id == P_add || e->op.id == P_sub || e->op.id == P_mul);
+    for (int i = 0; i < 2 && sum; i++)
+        sum = e->op.args[i]->kind == IE_LOAD || is_trivial(e->op.args[i]);
+    return sum || e->kind == IE_LOAD || is_trivial(e);
+}
+
 /* A scalar or vector that is read several times is computed once, in registers. */
 static View *in_register(Lowering *lw, View *view, const char *name, int uses)
 {
     Value value = value_of(lw, view, name);
     bool trivial = true;
     for (int k = 0; k < value.n; k++)
-        trivial &= is_trivial(value.parts[k]);
+        trivial &= lw->substitutes ? is_light(value.parts[k]) : is_trivial(value.parts[k]);
     if (uses <= 1 || trivial)
         return value_view(lw, view->type, value, view->span);
     Registers regs = registers_new(lw, name, view->type, view->span);
@@ -92,10 +111,14 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
         push_env(lw, var, v, var->nat, value);
         return;
     }
+    /* readTogether joins loads in expressions, and gives each a register. One that stands in a statement under a guard would stay alone, and so
+     * would one in a condition. */
+    lw->substitutes = lw->together && term_is_elementwise(scope) && !chooses(scope);
     if (type_is_scalar_like(view->type))
         view = in_register(lw, view, var->name, uses_count(uses_of(lw, var, scope)));
     else if (view->type->kind == TY_TUPLE)
         view = bind_parts(lw, var, view, view->type, uses_of(lw, var, scope), 0, NULL);
+    lw->substitutes = false;
     push_env(lw, var, view, NULL, NULL);
 }
 

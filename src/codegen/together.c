@@ -501,6 +501,8 @@ View *lower_read_together(Lowering *lw, const Core *e)
     if (n == 1)
         return xs;
     int from = lw->out->list.n;
+    bool together = lw->together;
+    lw->together = true;
     View **elements = NEWN(lw->ctx, View *, n);
     for (int k = 0; k < n; k++) {
         elements[k] = view_at(lw, xs, nat_const(lw->ctx, k));
@@ -512,6 +514,7 @@ View *lower_read_together(Lowering *lw, const Core *e)
     if (lw->failed)
         return view_error(lw, e->type);
     read_elements(lw, (int)n, &components);
+    lw->together = together;
     if (lw->failed)
         return view_error(lw, e->type);
     Together t = together_begin(lw, from, "v", e->span);

@@ -117,40 +117,19 @@ squares_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
                 index + 2 < n ? xs[index + 2] : 0.0f,
                 0.0f);
         }
-        const float y = v.x + 1.0f;
-        float value;
-        if (index + 1 < n) {
-            const float y_1 = v.y + 1.0f;
-            value = y_1 * y_1;
-        } else {
-            value = 0.0f;
-        }
-        float value_1;
-        if (index + 2 < n) {
-            const float y_1 = v.z + 1.0f;
-            value_1 = y_1 * y_1;
-        } else {
-            value_1 = 0.0f;
-        }
-        float value_2;
-        if (index + 3 < n) {
-            const float y_1 = v.w + 1.0f;
-            value_2 = y_1 * y_1;
-        } else {
-            value_2 = 0.0f;
-        }
 
         // read_together.rise:15: mapSeqUnroll
-        const float own_1 = y * y - 2.0f;
-        value -= 2.0f;
-        value_1 -= 2.0f;
-        value_2 -= 2.0f;
+        const float value = v.x + 1.0f;
+        const float own_1 = value * value - 2.0f;
+        const float own_2 = index + 1 < n ? (v.y + 1.0f) * (v.y + 1.0f) - 2.0f : -2.0f;
+        const float own_3 = index + 2 < n ? (v.z + 1.0f) * (v.z + 1.0f) - 2.0f : -2.0f;
+        const float own_4 = index + 3 < n ? (v.w + 1.0f) * (v.w + 1.0f) - 2.0f : -2.0f;
         if (index + 3 < n) {
-            store4<aligned>(result + index, make_float4(own_1, value, value_1, value_2));
+            store4<aligned>(result + index, make_float4(own_1, own_2, own_3, own_4));
         } else {
             result[index] = own_1;
-            if (index + 1 < n) result[index + 1] = value;
-            if (index + 2 < n) result[index + 2] = value_1;
+            if (index + 1 < n) result[index + 1] = own_2;
+            if (index + 2 < n) result[index + 2] = own_3;
         }
     }
 }
