@@ -19,6 +19,7 @@ typedef struct Plan {
     bool meets;    /* the blocks meet: there is one at least */
     bool answers;  /* one block answers the others */
     bool begun;    /* the walk was there */
+    bool nothing;  /* 0 |> nextKernel: it has nothing to do, and is not launched */
     const Core *start, *here; /* the kernel that is planned, and the one that the walk is in: see launch_plan */
 } Plan;
 
@@ -148,8 +149,10 @@ static void plan_walk(Plan *plan, const Core *e)
             if (e->prim.args[i]->kind != CORE_LAMBDA)
                 plan_walk(plan, e->prim.args[i]);
         }
-        if (begins_kernel(e->prim.id))
+        if (begins_kernel(e->prim.id)) {
+            plan->nothing |= plan->here == plan->start && e->prim.args[e->prim.n_args - 1]->kind == CORE_LIT;
             plan->here = e;
+        }
         if (is_parallel_map(e->prim.id))
             plan_map(plan, e);
         bool alone = plan->alone;
@@ -279,7 +282,7 @@ static void plan_threads(Plan *plan, const CoreLaunch *clause, int threads[3])
         if (t[0] * t[1] * t[2] < wanted)
             t[0] = (wanted + t[1] * t[2] - 1) / (t[1] * t[2]);
     }
-    if (clause->threads) {
+    if (clause->threads && !plan->nothing) {
         t[0] = asked_threads(plan, clause, t[1] * t[2], !any);
         any = any || t[0] > 1;
     }
