@@ -127,6 +127,7 @@ static void add_apart(const Apart *p, const Nest *nest, Nests *to, Choice *choic
         Axes a = {.ctx = ctx, .entry = p->entry, .next_var = p->next_var};
         const Core *fold = new->element;
         bool folds = fold->kind == CORE_PRIM && fold->prim.id == P_reduce && fold->type->kind == TY_SCALAR && new->n_axes > 0 && !new->steps;
+        folds = folds && !is_short_fold(ctx, p->entry, new, p->next_var);
         const MemoryRead *all = folds && axes_of_fold(&a, new) ? axes_widest(&a) : NULL;
         int first = -1, last = -1;
         if (!all || folded_groups(&a, all, &first, &last) < 2)

@@ -472,7 +472,7 @@ static bool find_axes(Axes *a, const Nest *nest, CoreVar *folded)
 
 bool axes_of_fold(Axes *a, const Nest *nest)
 {
-    const Core *fold = nest->element;
+    const Core *fold = fold_in(nest->element);
     if (fold->type->kind == TY_ARRAY || fold->prim.args[2]->type->elem->kind == TY_ARRAY)
         return false;
     for (int i = 0; i < nest->n_axes; i++)
@@ -503,7 +503,11 @@ Core *fold_by_axes(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next
         return NULL;
     const MemoryRead *all = axes_widest(&a);
     Core *over = all ? over_merged(&a, nest) : NULL, *folds = over ? folded_in_form(&a, all, nest->element, over) : NULL;
-    return folds ? by_nest_axes(&a, nest, folds, nest->element->prim.args[1]) : NULL;
+    if (!folds)
+        return NULL;
+    const Core *element = nest->element;
+    Core *unit = fold_in(element)->prim.args[1];
+    return by_nest_axes(&a, nest, folds, element->kind == CORE_LET ? make_let(ctx, element->let.var, unit, element->let.body) : unit);
 }
 
 static Core *array_named(void *user, const CoreVar *var)

@@ -19,7 +19,6 @@ enum {
     THREADS = 1024,
     SHARED_BYTES = 48 << 10, /* that a block has without asking */
     MOST_ARRAYS = 2,         /* in the state */
-    SHORT_FOLD = 64,
     MOST_RANK = 8
 };
 

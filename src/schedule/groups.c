@@ -356,6 +356,52 @@ static Core *mapped_product(Groups *g, int last, int *next_var)
     return NULL;
 }
 
+/* Is it folds, all of which this reader alone reads, each for its own element, and which are no other thing that is known? */
+static bool is_own_folds(Groups *g, int at, Nest *reader, int *next_var)
+{
+    const Group *group = &g->at[at];
+    const Nest *nest = group->nest;
+    return !group->taken && !nest->steps && term_is(nest->element, P_reduce) && !fold_is_ordered(g->ctx, nest->element) &&
+           same_axes(nest, reader) && read_by(group, reader->n_axes, 1, &reader) && !is_weighted(g, at, *next_var) &&
+           !known_term(g->ctx, g->entry, nest, next_var);
+}
+
+/* Does it read an array of the list at its own place? Then a block may have both on chip. */
+static bool reads_own(const Groups *g, const Nest *nest)
+{
+    bool own = false;
+    for (int i = 0; i < g->n; i++)
+        for (int k = 0; k < g->at[i].readers.n; k++)
+            own |= g->at[i].readers.at[k].nest == nest && g->at[i].readers.at[k].own >= nest->n_axes;
+    return own;
+}
+
+/* Values of folds: of one fold each. Where they are made of something else, too, at its place, the fold is short: a thread computes both.
+ * NULL: they are made of something else. `alone`: the folds read nothing of their rows that is computed, too. */
+static Core *mapped_folds(Groups *g, int last, bool alone, int *next_var)
+{
+    Nest *nest = g->at[last].nest;
+    bool elements = !nest->steps && nest->n_axes > 0 && term_is_elementwise(nest->element);
+    for (int i = last - 1; i >= 0 && elements; i--) {
+        if (!is_own_folds(g, i, nest, next_var) || (alone && reads_own(g, g->at[i].nest)))
+            continue;
+        Nest folds = *g->at[i].nest;
+        CoreVar *total = make_var(g->ctx, next_var, folds.var->name, folds.element->type, nest->element->span);
+        Core *value = with_value(g->ctx, nest->element, folds.var, total);
+        bool placed = false;
+        for (int k = 0; k < nest->n_axes; k++) {
+            placed |= term_mentions_nat(g->ctx, value, nest->axes[k]->nat);
+            value = term_with_nat(g->ctx, next_var, value, nest->axes[k]->nat, folds.axes[k]->nat);
+        }
+        if (placed && !is_short_fold(g->ctx, g->entry, &folds, next_var))
+            continue;
+        folds.element = make_let(g->ctx, total, folds.element, value);
+        take(&g->at[i], nest);
+        return placed ? plain_term(g->ctx, &folds) : stage_term(g->ctx, g->entry, &folds, next_var);
+    }
+    return NULL;
+}
+
 static void give_value(Groups *g, int last, int *next_var)
 {
     Nest *nest = g->at[last].nest;
@@ -373,8 +419,12 @@ static void give_value(Groups *g, int last, int *next_var)
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     g->matrices |= nest->value && !nest->steps;
     g->at[last].each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);
+    if (!nest->value)
+        nest->value = mapped_folds(g, last, true, next_var);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
         nest->value = program_of(g, last, rows, next_var);
+    if (!nest->value)
+        nest->value = mapped_folds(g, last, false, next_var);
     if (!nest->value)
         nest->value = stage_term(g->ctx, g->entry, nest, next_var);
 }

@@ -142,8 +142,12 @@ Core *transposed(Ctx *ctx, Core *array)
     return matrix_layout(ctx, P_transpose, type_array(ctx, array->type->elem->size, row), array);
 }
 
+const Core *fold_in(const Core *term) { return term->kind == CORE_LET ? term->let.value : term; }
+
 Core *fold_of(Ctx *ctx, const Core *fold, Core *array)
 {
+    if (fold->kind == CORE_LET)
+        return make_let(ctx, fold->let.var, fold_of(ctx, fold->let.value, array), fold->let.body);
     Core *new = term_copy(ctx, fold);
     Nat *size = NEW(ctx, Nat);
     *size = array->type->size;
@@ -158,7 +162,7 @@ Core *fold_of(Ctx *ctx, const Core *fold, Core *array)
 
 Core *fold_element(Ctx *ctx, const Core *fold, CoreVar **axis, int *next_var)
 {
-    Core *array = fold->prim.args[2];
+    Core *array = fold_in(fold)->prim.args[2];
     if (term_is(array, P_generate) && array->prim.args[0]->kind == CORE_LAMBDA) {
         *axis = array->prim.args[0]->lambda.params[0];
         return array->prim.args[0]->lambda.body;
@@ -181,6 +185,14 @@ bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_
     return lies_across(ctx, entry, element, axis, nest->axes[nest->n_axes - 1]);
 }
 
+bool is_short_fold(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    if (!term_is(nest->element, P_reduce) || nest->n_axes == 0)
+        return false;
+    Nat n = nest->element->prim.args[2]->type->size;
+    return nat_is_const(n) && n->value <= SHORT_FOLD && reads_across(ctx, entry, nest, next_var);
+}
+
 /* Folds of rows, or of columns. */
 static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
 {
@@ -188,7 +200,7 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
     Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
     Neighbours n = neighbours_of(s, element, axis, kept);
     bool across = is_across(&n);
-    if (term_mentions_nat(s->ctx, fold->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
+    if (term_mentions_nat(s->ctx, fold_in(fold)->prim.args[0], kept->nat) || nat_mentions(axis->type->size, kept->nat))
         return NULL;
     if (!across) {
         Core *each = vector_over(s->ctx, s->next_var, kept, with_vectors(s->ctx, s->next_var, (Core *)(uintptr_t)fold, false), false);
@@ -299,7 +311,7 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
 {
     Ctx *ctx = s->ctx;
     CoreVar *axis;
-    const Core *fold = nest->element;
+    const Core *fold = fold_in(nest->element);
     Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
     Neighbours n = neighbours_of(s, element, axis, nest->axes[nest->n_axes - 1]);
     Nat rows = nat_const(ctx, 1);
@@ -309,7 +321,7 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
             nat_mentions(axis->type->size, nest->axes[i]->nat))
             return NULL;
     }
-    if (term_is(fold, P_reduce) && is_across(&n) && fold->type->kind == TY_SCALAR)
+    if (term_is(fold, P_reduce) && is_across(&n) && !type_gives_arrays(fold->type))
         return joined_columns(s, nest, axis, element);
     if (term_is(fold, P_reduce) && (n.along_fold == 0 || n.along_kept >= n.along_fold))
         return NULL;
@@ -322,7 +334,7 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
     }
     Core *all = array_over(s->ctx, p, array_over(s->ctx, axis, element));
     CoreVar *row = make_var(ctx, s->next_var, "row", all->type->elem, fold->span);
-    Core *folds = make_map(s->ctx, row, fold_of(s->ctx, fold, make_ref(ctx, row, fold->span)), all);
+    Core *folds = make_map(s->ctx, row, fold_of(s->ctx, nest->element, make_ref(ctx, row, fold->span)), all);
     return rows_split(ctx, s->entry, nest->n_axes, nest->axes, folds, s->next_var);
 }
 
@@ -380,7 +392,7 @@ static Core *transposition(const Shape *s, CoreVar *const *kept, Core *element)
     return make_map(s->ctx, row, make_map(s->ctx, x, body, make_ref(ctx, row, element->span)), across);
 }
 
-static Core *plain_term(Ctx *ctx, const Nest *nest)
+Core *plain_term(Ctx *ctx, const Nest *nest)
 {
     Core *term = nest->element;
     for (int i = nest->n_axes - 1; i >= 0; i--)
@@ -403,10 +415,11 @@ Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
     const Shape s = {ctx, entry, next_var};
-    Core *term = nest->element, *known = NULL;
-    if (term_is(term, P_reduce) && nest->n_axes > 0)
+    const Core *fold = fold_in(nest->element);
+    Core *known = NULL;
+    if (term_is(fold, P_reduce) && nest->n_axes > 0)
         known = fold_by_axes(ctx, entry, nest, next_var);
-    if (!known && is_fold(term) && nest->n_axes > 0)
-        known = nest->n_axes == 1 ? rows_folded(&s, nest->axes[0], term) : joined_rows(&s, nest);
+    if (!known && is_fold(fold) && nest->n_axes > 0)
+        known = nest->n_axes == 1 ? rows_folded(&s, nest->axes[0], nest->element) : joined_rows(&s, nest);
     return known ? known : plain_term(ctx, nest);
 }

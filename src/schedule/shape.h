@@ -38,6 +38,12 @@ bool reads_across(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_
 /* Calls fn for each element of an array in memory that the term reads. */
 typedef void (*ReadFn)(void *user, Core *read);
 void each_read(Core *term, ReadFn fn, void *user);
+/* A thread folds so many elements alone, however many folds there are (`shortColumn` of std.matrices). */
+enum { SHORT_FOLD = 64 };
+/* Has the fold, of neighbours of which threads read neighbours, a fixed number of elements, and few? */
+bool is_short_fold(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
+/* The fold of which a value is computed: let total = fold in value; or the term itself. */
+const Core *fold_in(const Core *term);
 /* The axis of the array that a fold is of, with its element; a row of memory gets one. */
 Core *fold_element(Ctx *ctx, const Core *fold, CoreVar **axis, int *next_var);
 /* What repeats the step, which is given as elements: by one block where the state is small. */
@@ -51,6 +57,8 @@ const Nests *folds_merged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, 
 Core *vector_over(Ctx *ctx, int *next_var, CoreVar *axis, Core *element, bool indices);
 /* The term, with all arrays in it written so. */
 Core *with_vectors(Ctx *ctx, int *next_var, Core *term, bool indices);
+/* The array: generate(axes => element). */
+Core *plain_term(Ctx *ctx, const Nest *nest);
 /* An array of rows over all these axes, one after the other, by the axes; under the condition that
  * there are rows, unless that is known. */
 Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *axes, Core *rows, int *next_var);
