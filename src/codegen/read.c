@@ -31,12 +31,12 @@ static bool chooses(const Core *term)
     return found;
 }
 
-/* Is it a load, or little more? */
+/* Is it a load, or little more? A product is not: CUDA's compiler might join each of its copies with something else. */
 static bool is_light(const ImpExpr *e)
 {
     if (e->kind == IE_CAST)
         return is_light(e->cast.value);
-    bool sum = e->kind == IE_OP && e->op.n == 2 && (e->op.id == P_add || e->op.id == P_sub || e->op.id == P_mul);
+    bool sum = e->kind == IE_OP && (e->op.id == P_add || e->op.id == P_sub);
     for (int i = 0; i < 2 && sum; i++)
         sum = e->op.args[i]->kind == IE_LOAD || is_trivial(e->op.args[i]);
     return sum || e->kind == IE_LOAD || is_trivial(e);
