@@ -343,7 +343,10 @@ static void bad_choice(Parsing *p, const OptRow *row, const char *value)
         nearest_try(&nearest, intern(p->ctx, at, len));
         at += len + (at[len] == '|');
     }
-    if (nearest.best)
+    const char *other = other_tools_help(OTHER_CHOICE, value);
+    if (other)
+        diag_help(p->ctx, diag, "%s", other);
+    else if (nearest.best)
         diag_help(p->ctx, diag, "did you mean `--%s=%s`?", row->name, nearest.best);
 }
 

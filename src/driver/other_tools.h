@@ -4,7 +4,7 @@
 
 #include "driver/options.h"
 
-typedef enum OtherPlace { OTHER_VERB, OTHER_OPTION, OTHER_LETTER, OTHER_INPUT } OtherPlace;
+typedef enum OtherPlace { OTHER_VERB, OTHER_OPTION, OTHER_LETTER, OTHER_INPUT, OTHER_CHOICE } OtherPlace;
 
 /* The help for this word; NULL where no other tool is known to have it. */
 const char *other_tools_help(OtherPlace place, const char *word);

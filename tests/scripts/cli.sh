@@ -99,6 +99,7 @@ shows version '^risec [0-9]' -- --version
 expect option-unknown 2 'did you mean .--device' -- run "$sum" --devise sim
 expect option-value-missing 2 'needs a value' -- run "$sum" --device
 expect option-choice 2 'did you mean .--device=sim' -- run "$sum" --device=sin
+expect option-choice-other 2 'help: a GPU is `gpu`' -- run "$sum" --device=cuda
 expect option-twice 2 'given twice' -- run "$sum" --seed 1 --seed 2
 expect lower-profile-alone 2 'goes with `--trace` or `--json`' -- lower "$ROOT/examples/high/sum.rise" --profile
 expect lower-replay-and-strategy 2 'there is no `--strategy`' -- lower "$ROOT/examples/high/sum.rise" --replay none.json --strategy tidy
