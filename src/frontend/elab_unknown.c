@@ -276,6 +276,24 @@ static bool behind_decimal_comma(Resolver *r, Diag *d, Span span)
     return digits;
 }
 
+/* `2.f`, `0.5.f`: the letter of C behind a number. */
+static bool behind_number(Resolver *r, Diag *d, Span span)
+{
+    static const struct { char letter; const char *type; } letters[] = {{'f', "f32"}, {'F', "f32"}, {'d', "f64"}, {'h', "f16"}};
+    const char *text = source_get(r->ctx, span.file)->text, *type = NULL;
+    uint32_t at = span.lo;
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        type = span.hi == span.lo + 1 && text[span.lo] == letters[i].letter ? letters[i].type : type;
+    while (type && at > 0 && strchr("0123456789.", text[at - 1]))
+        at--;
+    if (!type || at + 2 > span.lo || text[span.lo - 1] != '.' || text[at] == '.')
+        return false;
+    int digits = (int)(span.lo - 1 - at);
+    bool point = memchr(text + at, '.', (size_t)digits);
+    diag_propose(r->ctx, d, (Span){span.file, at, span.hi}, "the type stands behind the number: $", "%.*s%s%s", digits, text + at, point ? "" : ".0", type);
+    return true;
+}
+
 /* `map(gelu(x))`: the function is applied, where it is meant itself. */
 static bool applied_too_early(Resolver *r, Diag *d, Span span)
 {
@@ -378,7 +396,7 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
     while (r->of_item_said.n + 1 < r->of_item.n)
         vec_push(r->ctx, &r->of_item_said, (Diag *)NULL);
     vec_push(r->ctx, &r->of_item_said, d);
-    if (applied_too_early(r, d, span) || behind_decimal_comma(r, d, span))
+    if (applied_too_early(r, d, span) || behind_decimal_comma(r, d, span) || behind_number(r, d, span))
         return;
     if (module) {
         propose_import(r, d, name);

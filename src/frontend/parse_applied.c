@@ -240,6 +240,8 @@ Repair parse_repair_applied(Parser *ps, const Place *place, bool news)
             ;
         else if (propose_sign(ps, diag, place))
             ;
+        else if (!ps->has_body && operand && parse_is_type_word(ps, ps->prev) && parse_is_type_word(ps, ps->tok))
+            diag_propose(ps->ctx, diag, span_join(token_span(ps, ps->prev), token_span(ps, ps->tok)), "the components of a tuple are separated by commas: $", "%s, %s", fn, arg);
         else if (ps->prev.kind == T_NAME && operand)
             diag_propose(ps->ctx, diag, span_join(token_span(ps, ps->prev), token_span(ps, ps->tok)), "functions are applied with parentheses: $", "%s(%s)", fn, arg);
         else if (ps->prev.kind == T_NAME)
