@@ -434,7 +434,7 @@ static bool law_holds(Using *u, RuleCondition law, const Ast *cond)
 {
     if (cond->call.n != condition_rows[law].n)
         return refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[law].name, condition_rows[law].takes));
-    bool found = law == RULE_orders || law == RULE_absorbs || law == RULE_band || law == RULE_neighbours || law == RULE_across || law == RULE_registers; /* it was, when the parameters were bound */
+    bool found = law == RULE_orders || law == RULE_absorbs || law == RULE_band || law == RULE_commutes || law == RULE_neighbours || law == RULE_across || law == RULE_registers; /* it was, when the parameters were bound */
     if (found)
         return true;
     return law == RULE_sameAs ? is_same_as(u, cond) : law == RULE_scalars ? is_of_scalars(u, cond) : operator_has(u, law, cond);
@@ -521,13 +521,34 @@ static bool find_band(Using *u, const Ast *cond)
     return true;
 }
 
+bool operator_commutes(const Core *lambda)
+{
+    const Item *op = lambda->lambda.op;
+    for (int i = 0; op && i < op->n_laws; i++)
+        if (strcmp(op->laws[i].name, "commutative") == 0)
+            return true;
+    return operator_parts(lambda, NULL, NULL);
+}
+
+/* commutes(op, c): c is 1 where op is known to commute. */
+static bool find_commutes(Using *u, const Ast *cond)
+{
+    int k = function_param(u, cond->call.items[0]), at = param_named(u, cond->call.items[1]);
+    const Core *op = k < 0 ? NULL : u->use->bound[k].core;
+    if (!op || at < 0 || u->holes[at].kind != KIND_NAT || !u->holes[at].name)
+        return refuse(u, ctx_printf(u->e->ctx, "`commutes` takes %s", condition_rows[RULE_commutes].takes));
+    u->holes[at].nat = nat_const(u->e->ctx, operator_commutes(op));
+    u->holes[at].filled = true;
+    return true;
+}
+
 /* What conditions say of parameters that the left side does not name. */
 static bool find_values(Using *u)
 {
     for (int i = 0; i < u->rule->n_where; i++) {
         const Ast *cond = u->rule->where[i];
         RuleCondition law = condition_of(u, cond);
-        bool (*find)(Using *, const Ast *) = law == RULE_orders ? find_order : law == RULE_absorbs ? find_absorbing : law == RULE_band ? find_band : NULL;
+        bool (*find)(Using *, const Ast *) = law == RULE_orders ? find_order : law == RULE_absorbs ? find_absorbing : law == RULE_band ? find_band : law == RULE_commutes ? find_commutes : NULL;
         if (find && !(law_holds(u, law, cond) && find(u, cond)))
             return false;
     }

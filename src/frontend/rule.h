@@ -69,4 +69,7 @@ const char *program_module(Ctx *ctx, Program *program, const char *dotted);
 /* The path of the program's own file. */
 const char *program_path(const Program *program);
 
+/* Is the operator known to commute? */
+bool operator_commutes(const Core *lambda);
+
 #endif

@@ -340,7 +340,7 @@ static bool is_found(const Item *rule, const Param *p)
     static const struct {
         RuleCondition kind;
         int from, to;
-    } finds[] = {{RULE_orders, 2, 4}, {RULE_absorbs, 2, 4}, {RULE_band, 2, 6}};
+    } finds[] = {{RULE_orders, 2, 4}, {RULE_absorbs, 2, 4}, {RULE_band, 2, 6}, {RULE_commutes, 1, 2}};
     for (size_t k = 0; k < sizeof finds / sizeof *finds; k++)
         for (int arg = finds[k].from; arg < finds[k].to; arg++)
             if (condition_on(rule, finds[k].kind, arg, p))

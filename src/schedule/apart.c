@@ -6,6 +6,7 @@
  *
  * Each of them is of a form that the library has a program for. The last axis goes first, or, where the operator commutes and the first
  * axis is longer, that one, so that the results of the first fold, which are stored, are few. */
+#include "frontend/rule.h"
 #include "ir/terms.h"
 #include "schedule/axes.h"
 #include "schedule/shape.h"
@@ -137,7 +138,7 @@ static void add_apart(const Apart *p, const Nest *nest, Nests *to, Choice *choic
             own_axes &= a.parts[i].var == new->axes[i];
         if (!own_axes)
             break;
-        bool either = fold_commutes(fold->prim.args[0]);
+        bool either = operator_commutes(fold->prim.args[0]);
         if (either && choice && !choice->first)
             *choice = (Choice){size_of(&a.list[first]), size_of(&a.list[last])};
         vec_push(ctx, &to->list, fold_first(p, &a, all, new, either && p->outer_first ? first : last));

@@ -8,6 +8,7 @@
  * What is before the parts is prefixes again, or a fold, and comes in parts itself where it is long.
  * Rows of less than LONG elements are one part. Scans of whole arrays and of rows have kernels of
  * their own, if blocks can pass their totals to each other. */
+#include "frontend/rule.h"
 #include "ir/choice.h"
 #include "ir/operator.h"
 #include "schedule/build.h"
@@ -40,22 +41,13 @@ static bool is_sequence(const Core *term)
     return term->kind == CORE_PRIM && (term->prim.id == P_scanSeq || term->prim.id == P_scanSeqExcl);
 }
 
-bool fold_commutes(const Core *lambda)
-{
-    const Item *op = lambda->lambda.op;
-    for (int i = 0; op && i < op->n_laws; i++)
-        if (strcmp(op->laws[i].name, "commutative") == 0)
-            return true;
-    return operator_parts(lambda, NULL, NULL);
-}
-
 bool fold_is_ordered(Ctx *ctx, const Core *term)
 {
     if (term->kind != CORE_PRIM || term->prim.id != P_reduce)
         return false;
     const Core *op = term->prim.args[0];
     ChoiceOrder order;
-    return op->kind == CORE_LAMBDA && !fold_commutes(op) && !choice_order(ctx, op, 0, &order) &&
+    return op->kind == CORE_LAMBDA && !operator_commutes(op) && !choice_order(ctx, op, 0, &order) &&
            !choice_order(ctx, op, 1, &order);
 }
 

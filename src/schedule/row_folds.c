@@ -2,6 +2,7 @@
  *
  *   r[i] = done(reduce(op, unit, score(a product)))
  *     ->  map(done, map(fun p => reduce(op, unit, map(score, zip(products of the row, p.2))), zip(rows, beside))) */
+#include "frontend/rule.h"
 #include "schedule/weights_parts.h"
 
 enum { MOST_COMPONENTS = 4 }; /* of a fold: each thread keeps several */
@@ -57,7 +58,7 @@ Core *folded_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest f
     if (nest->steps || nest->n_axes != 1)
         return NULL;
     const Nest *folds = term_is(nest->element, P_reduce) ? nest : term_is_elementwise(nest->element) ? fold_read(&w, nest->element, nest) : NULL;
-    if (!folds || !fold_commutes(folds->element->prim.args[0]) || components(folds->element->type) > MOST_COMPONENTS)
+    if (!folds || !operator_commutes(folds->element->prim.args[0]) || components(folds->element->type) > MOST_COMPONENTS)
         return NULL;
     if (folds != nest)
         weights_take(&w, folds);

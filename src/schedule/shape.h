@@ -81,8 +81,6 @@ Core *transposed(Ctx *ctx, Core *array);
 /* The same fold of another array. */
 Core *fold_of(Ctx *ctx, const Core *fold, Core *array);
 
-/* Is the operator of a fold known to commute? */
-bool fold_commutes(const Core *lambda);
 /* A fold whose operator neither commutes nor chooses what comes first: it is folded in order. */
 bool fold_is_ordered(Ctx *ctx, const Core *term);
 
