@@ -405,6 +405,16 @@ static View *read_if(Lowering *lw, const Core *e)
     return e->type->kind == TY_TUPLE ? result : result->items[0];
 }
 
+/* What a condition decides on is not joined with its neighbours. */
+static View *read_choice(Lowering *lw, const Core *e)
+{
+    bool together = lw->together;
+    lw->together = false;
+    View *v = read_if(lw, e);
+    lw->together = together;
+    return v;
+}
+
 /* Whether what the function gives is made by atomicReduce, under views and maps: that wants memory. */
 static bool makes_atomic(const Core *e)
 {
@@ -524,7 +534,7 @@ static View *read_term(Lowering *lw, const Core *e)
         return v;
     }
     case CORE_PROJ: return view_proj(lw, lower_read(lw, e->proj.value), e->proj.index);
-    case CORE_IF: return read_if(lw, e);
+    case CORE_IF: return read_choice(lw, e);
     case CORE_LAMBDA: case CORE_UNIT_ERROR: break;
     }
     return view_error(lw, e->type);

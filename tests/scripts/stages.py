@@ -62,7 +62,8 @@ def bounds(text):
     return re.findall(r"__launch_bounds__\((512.*)\)$", run.stdout, re.M)
 
 
-NORMS = "xs |> map(fun row => sqrt((row |> map(fun x => x * x) |> reduce((+), 0))))"
+NORMS = ("xs |> map(fun row => let top = row |> reduce(max, -inf) in"
+         " sqrt((row |> map(fun x => x - top) |> reduce((+), 0))))")
 HEAD = "entry e {n m: nat} (xs: n.m.f32) (w: m.f32): n.f32 =\n"
 
 
