@@ -207,8 +207,12 @@ static void touch_cell(Visit *v)
 static void go(Visit *v, int at)
 {
     ctx_look_at(v->lw->ctx, v->visits);
-    if (++v->visits > MAX_VISITS)
+    if (++v->visits > MAX_VISITS) { /* the threads that are left may touch any cell, too */
         v->fp->unknown = true;
+        v->fp->empty = false;
+        v->fp->only_thread = v->fp->only_warp = -1;
+        return;
+    }
     if (at == v->common)
         v->pass++;
     if (at == v->n_scopes) {
