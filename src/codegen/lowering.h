@@ -145,7 +145,6 @@ typedef struct Lowering {
     bool any_block;    /* more than one block gets here */
     bool alone;        /* one block of several does: the last one */
     bool together;     /* elements are read that readTogether joins */
-    bool substitutes;  /* a load that is bound stands wherever it is read: see lower_bind */
     const ImpBlock *step; /* statements of the innermost step of a sequential pattern, or NULL */
     int prefetches;    /* toShared[prefetch] so far */
     bool failed;

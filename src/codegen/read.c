@@ -42,13 +42,13 @@ static bool is_light(const ImpExpr *e)
     return sum || e->kind == IE_LOAD || is_trivial(e);
 }
 
-/* A scalar or vector that is read several times is computed once, in registers. */
-static View *in_register(Lowering *lw, View *view, const char *name, int uses)
+/* A scalar or vector that is read several times is computed once, in registers. substituted: but what is_light stands wherever it is read. */
+static View *in_register(Lowering *lw, View *view, const char *name, int uses, bool substituted)
 {
     Value value = value_of(lw, view, name);
     bool trivial = true;
     for (int k = 0; k < value.n; k++)
-        trivial &= lw->substitutes ? is_light(value.parts[k]) : is_trivial(value.parts[k]);
+        trivial &= substituted ? is_light(value.parts[k]) : is_trivial(value.parts[k]);
     if (uses <= 1 || trivial)
         return value_view(lw, view->type, value, view->span);
     Registers regs = registers_new(lw, name, view->type, view->span);
@@ -58,7 +58,7 @@ static View *in_register(Lowering *lw, View *view, const char *name, int uses)
     return value_view(lw, view->type, registers_value(lw, regs, view->span), view->span);
 }
 
-View *lower_in_register(Lowering *lw, View *view, const char *name) { return in_register(lw, view, name, 2); }
+View *lower_in_register(Lowering *lw, View *view, const char *name) { return in_register(lw, view, name, 2, false); }
 
 const char *lower_part_name(Lowering *lw, const CoreVar *var, int k)
 {
@@ -66,8 +66,8 @@ const char *lower_part_name(Lowering *lw, const CoreVar *var, int k)
 }
 
 /* The scalars of a tuple, also of tuples in it, in registers where they are read several times. uses: of the tuple; whole: how often one that it
- * stands in is read. name: that of the tuple, NULL for var's own. */
-static View *bind_parts(Lowering *lw, const CoreVar *var, View *view, Type of_type, const Uses *uses, int whole, const char *name)
+ * stands in is read. name: that of the tuple, NULL for var's own. substituted: as above. */
+static View *bind_parts(Lowering *lw, const CoreVar *var, View *view, Type of_type, const Uses *uses, int whole, const char *name, bool substituted)
 {
     View *v = view_new(lw, VIEW_TUPLE, of_type, view->span);
     v->n = of_type->n_items;
@@ -79,9 +79,9 @@ static View *bind_parts(Lowering *lw, const CoreVar *var, View *view, Type of_ty
         const char *part_name = name ? ctx_printf(lw->ctx, "%s_%d", name, k + 1) : lower_part_name(lw, var, k);
         v->items[k] = view_proj(lw, view, k);
         if (type_is_scalar_like(type))
-            v->items[k] = in_register(lw, v->items[k], part_name, whole + uses_count(part));
+            v->items[k] = in_register(lw, v->items[k], part_name, whole + uses_count(part), substituted);
         else if (type->kind == TY_TUPLE)
-            v->items[k] = bind_parts(lw, var, v->items[k], type, part, whole, part_name);
+            v->items[k] = bind_parts(lw, var, v->items[k], type, part, whole, part_name, substituted);
     }
     return v;
 }
@@ -94,7 +94,7 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
         return;
     }
     if (var->nat && var->type->kind == TY_IDX) {
-        View *v = in_register(lw, view, var->name, 1);
+        View *v = in_register(lw, view, var->name, 1, false);
         Nat value;
         if (v->expr->kind == IE_NAT)
             value = v->expr->nat;
@@ -113,12 +113,11 @@ void lower_bind(Lowering *lw, const CoreVar *var, View *view, const Core *scope)
     }
     /* readTogether joins loads in expressions, and gives each a register. One that stands in a statement under a guard would stay alone, and so
      * would one in a condition. */
-    lw->substitutes = lw->together && term_is_elementwise(scope) && !chooses(scope);
+    bool substituted = lw->together && term_is_elementwise(scope) && !chooses(scope);
     if (type_is_scalar_like(view->type))
-        view = in_register(lw, view, var->name, uses_count(uses_of(lw, var, scope)));
+        view = in_register(lw, view, var->name, uses_count(uses_of(lw, var, scope)), substituted);
     else if (view->type->kind == TY_TUPLE)
-        view = bind_parts(lw, var, view, view->type, uses_of(lw, var, scope), 0, NULL);
-    lw->substitutes = false;
+        view = bind_parts(lw, var, view, view->type, uses_of(lw, var, scope), 0, NULL, substituted);
     push_env(lw, var, view, NULL, NULL);
 }
 

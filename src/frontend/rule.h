@@ -12,8 +12,16 @@ typedef enum RuleCondition {
 #undef CONDITION
     RULE_CONDITIONS /* none: a condition over sizes */
 } RuleCondition;
+/* When a condition is asked. */
+typedef enum RuleAsked {
+    FINDS_FIRST,   /* before sizes are matched: it finds functions, or numbers that functions have */
+    FINDS_NUMBERS, /* once sizes are known: it finds numbers, unless the strategy gives them */
+    CHECKS         /* at the end: it holds or does not */
+} RuleAsked;
 /* Which condition is written there, if its name means nothing else. */
 RuleCondition rule_condition(const Ast *cond);
+/* Whether that argument of it is a parameter that it finds then. */
+bool rule_finds(RuleCondition kind, RuleAsked when, int arg);
 
 /* What a parameter of the rule stands for; both NULL while nothing says. */
 typedef struct RuleBound {

@@ -337,14 +337,13 @@ static const Ast *condition_on(const Item *rule, RuleCondition kind, int arg, co
 /* A condition finds what it is. */
 static bool is_found(const Item *rule, const Param *p)
 {
-    static const struct {
-        RuleCondition kind;
-        int from, to;
-    } finds[] = {{RULE_orders, 2, 4}, {RULE_absorbs, 2, 4}, {RULE_band, 2, 6}, {RULE_commutes, 1, 2}};
-    for (size_t k = 0; k < sizeof finds / sizeof *finds; k++)
-        for (int arg = finds[k].from; arg < finds[k].to; arg++)
-            if (condition_on(rule, finds[k].kind, arg, p))
+    for (int i = 0; i < rule->n_where; i++) {
+        const Ast *cond = rule->where[i];
+        RuleCondition kind = rule_condition(cond);
+        for (int arg = 0; kind != RULE_CONDITIONS && arg < cond->call.n; arg++)
+            if (rule_finds(kind, FINDS_FIRST, arg) && cond->call.items[arg]->kind == AST_NAME && cond->call.items[arg]->name.text == p->name)
                 return true;
+    }
     return false;
 }
 
