@@ -3,6 +3,7 @@
 #include "frontend/rule_using.h"
 #include "ir/band.h"
 #include "ir/choice.h"
+#include "ir/exchange.h"
 #include "ir/key.h"
 #include "ir/neighbours.h"
 #include "ir/operator.h"
@@ -321,6 +322,18 @@ static bool find_registers(Using *u, const Ast *cond)
     return value != NULL;
 }
 
+/* symmetric(f, xs, ys, s): s is 1 where xs and ys are the same arrays, and f takes their elements in either order. */
+static bool find_symmetric(Using *u, const Ast *cond)
+{
+    const Core *f = data_named(u, cond->call.items[0]), *xs = data_named(u, cond->call.items[1]), *ys = data_named(u, cond->call.items[2]);
+    Hole *at = size_param(u, cond->call.items[3]);
+    if (!f || !xs || !ys || !at)
+        return refuse_arguments(u, cond);
+    if (!at->filled)
+        fill(at, nat_const(u->e->ctx, core_alike(u->e->ctx, xs, ys) && core_exchanges(u->e->ctx, f)));
+    return true;
+}
+
 /* ---- asking --------------------------------------------------------------------------------------------------------------- */
 
 static bool (*const asked_by[RULE_CONDITIONS])(Using *, const Ast *) = {
@@ -328,7 +341,7 @@ static bool (*const asked_by[RULE_CONDITIONS])(Using *, const Ast *) = {
     [RULE_lawful] = operator_has,      [RULE_sameAs] = is_same_as,          [RULE_scalars] = is_of_scalars,
     [RULE_orders] = find_order,        [RULE_absorbs] = find_absorbing,     [RULE_band] = find_band,
     [RULE_commutes] = find_commutes,   [RULE_neighbours] = find_neighbours, [RULE_across] = find_across,
-    [RULE_registers] = find_registers,
+    [RULE_registers] = find_registers, [RULE_symmetric] = find_symmetric,
 };
 
 static bool size_holds(Using *u, const Ast *cond)

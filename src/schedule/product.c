@@ -177,6 +177,35 @@ Core *product_opened(Ctx *ctx, Core *term, int *next_var)
     return new;
 }
 
+enum { MOST_NODES = 128 }; /* of an element, with what its names stand for in their places */
+
+static int nodes_of(const Core *term)
+{
+    int n = 1;
+    for (int i = 0; i < term_children(term); i++)
+        n += nodes_of(term_child(term, i));
+    return n;
+}
+
+/* Puts numbers in the place of their names, as long as the term stays short: operands may stand on either side of a name. */
+static Core *named_opened(Ctx *ctx, Core *term, int *next_var)
+{
+    while (term->kind == CORE_LET && is_number(term->let.var->type)) {
+        Named named = {term->let.var, term->let.value};
+        TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = value_of, .user = &named};
+        Core *opened = copy_term(&copy, term->let.body);
+        if (nodes_of(opened) > MOST_NODES)
+            return term;
+        term = opened;
+    }
+    if (term_children(term) == 0)
+        return term;
+    Core *new = term_copy(ctx, term);
+    for (int i = 0; i < term_children(term); i++)
+        term_set_child(new, i, named_opened(ctx, term_child(term, i), next_var));
+    return new;
+}
+
 int product_axes(const Product *p, int group) { return p->first[group + 1] - p->first[group]; }
 
 Core *product_matrices(const Product *p, Core *element, int group)
@@ -352,7 +381,7 @@ bool product_find(Product *p, Ctx *ctx, const CoreEntry *entry, const Nest *nest
     *p = (Product){.ctx = ctx, .entry = entry, .next_var = next_var, .nest = nest};
     if (nest->steps || nest->n_axes < 2 || nest->n_axes > MOST_AXES || !term_is(fold, P_reduce) || !is_number(fold->type))
         return false;
-    Core *element = product_opened(ctx, fold_element(ctx, fold, &p->fold, next_var), next_var);
+    Core *element = named_opened(ctx, product_opened(ctx, fold_element(ctx, fold, &p->fold, next_var), next_var), next_var);
     if (axes_in(p, fold->prim.args[0]) || axes_in(p, fold->prim.args[1]) || p->fold->type->size->kind == NAT_ERROR)
         return false;
     for (int i = 0; i < nest->n_axes; i++)

@@ -172,7 +172,7 @@ static void run(Ctx *ctx, void *user)
         return;
     if (!index_guards_take(ctx, r->c->imp, &launch))
         return;
-    Both both = {.options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, 0}, .max_steps = r->max_steps, .over = r->over}, .compare = r->trial.compare, .report = r->report};
+    Both both = {.options = {.seed = r->trial.seed, .grid = {r->trial.grid, 0, r->trial.grid}, .max_steps = r->max_steps, .over = r->over}, .compare = r->trial.compare, .report = r->report};
     r->outcome = run_both(ctx, entry, r->c->imp, &launch, &both);
 }
 
