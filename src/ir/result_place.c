@@ -66,6 +66,14 @@ int result_items(const Core *term, Core ***items)
     return zip ? term->prim.n_args : 0;
 }
 
+int result_parts(const Core *term, Core ***items)
+{
+    if (term->kind != CORE_PRIM || term->prim.id != P_join)
+        return result_items(term, items);
+    *items = term->prim.args;
+    return 1;
+}
+
 /* The place of the array, or of one component of its elements. */
 static bool place_of(Ctx *ctx, const Core *rest, const CoreVar *array, int component, ResultPlace *place)
 {

@@ -7,6 +7,9 @@
 /* The results that it consists of, if it is a tuple or zip; else none. */
 int result_items(const Core *term, Core ***items);
 
+/* These, or the array whose rows it is the join of. */
+int result_parts(const Core *term, Core ***items);
+
 /* The way to it: components of tuples and zips, the outermost first; then, if it is an array of one
  * whose element is the result, PLACE_OF_ONE. An array of tuples may have a place for each component
  * instead. */

@@ -469,7 +469,7 @@ static void add_each(const Groups *g, const Core *result, GroupList *each)
     if (group && group->each)
         vec_push(g->ctx, each, group);
     Core **items;
-    for (int i = 0, n = result_items(result, &items); i < n; i++)
+    for (int i = 0, n = result_parts(result, &items); i < n; i++)
         add_each(g, items[i], each);
 }
 
@@ -498,12 +498,12 @@ static Core *results_valued(Groups *g, Core *result, bool several, const Nest *s
         return group->nest->value;
     }
     Core **items;
-    int n = result_items(result, &items);
+    int n = result_parts(result, &items);
     if (n == 0)
         return result;
     Core *new = term_copy(g->ctx, result);
     for (int i = 0; i < n; i++)
-        term_set_child(new, i, results_valued(g, items[i], true, shared));
+        term_set_child(new, i, results_valued(g, items[i], several || n > 1 || result->kind == CORE_TUPLE, shared));
     return new;
 }
 
@@ -512,7 +512,7 @@ static void note_results(Groups *g, const Core *result)
 {
     Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
     Core **items;
-    int n = result_items(result, &items);
+    int n = result_parts(result, &items);
     for (int i = 0; i < n; i++)
         note_results(g, items[i]);
     if (group)

@@ -128,7 +128,7 @@ static void count_results(Inline *in, const Core *term)
 {
     Info *info = term->kind == CORE_VAR ? table_get(&in->of_var, term->var) : NULL;
     Core **items;
-    int n = result_items(term, &items);
+    int n = result_parts(term, &items);
     for (int i = 0; i < n; i++)
         count_results(in, items[i]);
     if (info)
@@ -332,7 +332,7 @@ static Core *results_inlined(Inline *in, Core *result)
     if (result->kind == CORE_VAR)
         return result;
     Core **items;
-    int n = result_items(result, &items);
+    int n = result_parts(result, &items);
     if (n == 0)
         return whole_inlined(in, result);
     Core *new = term_copy(in->ctx, result);

@@ -81,5 +81,10 @@ static Core *result_term(Build *b, const Value *value)
 
 Core *build_results(Build *b, Value *value, Type type)
 {
+    /* The elements keep their axes: a fold of rows that are joined is one of rows. */
+    if (value->kind == VALUE_MAP && value->prim == P_join && value->n_given == 0) {
+        Core *rows = build_results(b, value->items[0], value->items[0]->type);
+        return make_prim(b->ctx, P_join, type, 2, value->nats, 1, &rows, value->span);
+    }
     return result_term(b, of_type(b, result_of(b, value), type));
 }
