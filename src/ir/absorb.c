@@ -37,6 +37,17 @@ static bool same(ScalarValue a, ScalarValue b)
     return a.type == b.type && (scalar_is_float(a.type) ? a.f == b.f : a.i == b.i);
 }
 
+enum { USUAL = 2, CANDIDATES = 5 };
+
+/* The first two do nearly always. Infinities are for a maximum of products, 1 beside 0 for a count of equal ones. */
+static ScalarValue candidate(int k, Scalar type, ScalarValue unit)
+{
+    double far = k == 3 ? INFINITY : -INFINITY;
+    if (k == 0 || (k > 2 && !scalar_is_float(type)))
+        return scalar_int(type, 0);
+    return k == 1 ? scalar_cast(type, unit) : k == 2 ? scalar_cast(type, scalar_int(SC_I32, 1)) : scalar_float(type, far);
+}
+
 bool core_absorbing(const Core *function, const Core *unit, ScalarValue pads[2])
 {
     if (function->kind != CORE_LAMBDA || function->lambda.n != 1 || unit->kind != CORE_LIT)
@@ -44,16 +55,15 @@ bool core_absorbing(const Core *function, const Core *unit, ScalarValue pads[2])
     const CoreVar *pair = function->lambda.params[0];
     if (pair->type->kind != TY_TUPLE || pair->type->n_items != 2)
         return false;
-    for (int kinds = 0; kinds < 4; kinds++) {
-        ScalarValue result;
-        for (int i = 0; i < 2; i++) {
-            Type type = pair->type->items[i];
-            if (type->kind != TY_SCALAR)
-                return false;
-            pads[i] = kinds >> i & 1 ? scalar_cast(type->scalar, unit->lit) : scalar_int(type->scalar, 0);
+    if (pair->type->items[0]->kind != TY_SCALAR || pair->type->items[1]->kind != TY_SCALAR)
+        return false;
+    for (int tried = USUAL; tried <= CANDIDATES; tried += CANDIDATES - USUAL)
+        for (int kinds = 0; kinds < tried * tried; kinds++) {
+            ScalarValue result;
+            for (int i = 0; i < 2; i++)
+                pads[i] = candidate(i ? kinds / tried : kinds % tried, pair->type->items[i]->scalar, unit->lit);
+            if (value_of(function->lambda.body, pair, pads, &result) && same(result, unit->lit))
+                return true;
         }
-        if (value_of(function->lambda.body, pair, pads, &result) && same(result, unit->lit))
-            return true;
-    }
     return false;
 }

@@ -39,21 +39,20 @@ static void take_read(void *user, Core *read)
     *(axes & last ? &p->of_right : &p->of_left) |= axes;
 }
 
-/* Which axes are of which group; false: they do not come one group after the other. */
+/* Which axes are of which group: rows, then columns, and what comes before is a batch, where one operand may be the same for all. False: they come in
+ * another order. */
 static bool find_groups(Product *p)
 {
-    int group = BATCH;
+    int n = p->nest->n_axes, all = (1 << n) - 1;
+    if ((p->of_left | p->of_right) != all)
+        return false;
     p->first[BATCH] = 0;
-    for (int i = 0; i < p->nest->n_axes; i++) {
-        bool left = p->of_left >> i & 1, right = p->of_right >> i & 1;
-        int now = left && right ? BATCH : left ? ROW : COLUMN;
-        if ((!left && !right) || now < group)
-            return false;
-        while (group < now)
-            p->first[++group] = i;
-    }
-    p->first[GROUPS] = p->nest->n_axes;
-    return group == COLUMN && p->first[COLUMN] > p->first[ROW];
+    p->first[GROUPS] = p->first[COLUMN] = p->first[ROW] = n;
+    while (p->first[COLUMN] > 0 && !(p->of_left >> (p->first[COLUMN] - 1) & 1))
+        p->first[COLUMN]--;
+    for (p->first[ROW] = p->first[COLUMN]; p->first[ROW] > 0 && !(p->of_right >> (p->first[ROW] - 1) & 1);)
+        p->first[ROW]--;
+    return p->first[COLUMN] < n && p->first[ROW] < p->first[COLUMN];
 }
 
 static bool is_of(const Product *p, int axes, int group)
@@ -375,6 +374,26 @@ Core *product_over_axes(const Product *p, Core *all)
     return all_or_none(ctx, p->entry, p->nest, all, p->next_var);
 }
 
+/* Takes the element as a function of two operands, with which tiles can be padded. */
+static bool is_of_operands(Product *p, Core *element)
+{
+    Ctx *ctx = p->ctx;
+    const Core *fold = p->nest->element;
+    p->other = false;
+    p->left = p->right = NULL;
+    p->by_left = p->by_right = make_int(ctx, 0, fold->span);
+    of_operands(p, element);
+    if (p->other || !p->left || !p->right)
+        return false;
+    Type types[2] = {p->left->type, p->right->type};
+    p->pair = make_var(ctx, p->next_var, "p", type_tuple(ctx, 2, types), fold->span);
+    p->by_left = product_component(p, p->pair, 0);
+    p->by_right = product_component(p, p->pair, 1);
+    p->body = of_operands(p, element);
+    ScalarValue pads[2];
+    return core_absorbing(make_function(ctx, 1, &p->pair, p->body), fold->prim.args[1], pads);
+}
+
 bool product_find(Product *p, Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
 {
     const Core *fold = nest->element;
@@ -395,22 +414,7 @@ bool product_find(Product *p, Ctx *ctx, const CoreEntry *entry, const Nest *nest
     each_read(element, take_read, p);
     if (!find_groups(p))
         return false;
-    p->by_left = p->by_right = make_int(ctx, 0, fold->span);
-    of_operands(p, element);
-    if (p->other && (element = regrouped(p, element))) {
-        p->other = false;
-        p->left = p->right = NULL;
-        of_operands(p, element);
-    }
-    if (p->other || !p->left || !p->right)
-        return false;
-    Type types[2] = {p->left->type, p->right->type};
-    p->pair = make_var(ctx, next_var, "p", type_tuple(ctx, 2, types), fold->span);
-    p->by_left = product_component(p, p->pair, 0);
-    p->by_right = product_component(p, p->pair, 1);
-    p->body = of_operands(p, element);
-    ScalarValue pads[2]; /* tiles need them */
-    return core_absorbing(make_function(ctx, 1, &p->pair, p->body), fold->prim.args[1], pads);
+    return is_of_operands(p, element) || ((element = regrouped(p, element)) && is_of_operands(p, element));
 }
 
 Core *product_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, const Nest *then, int *next_var)
