@@ -75,6 +75,8 @@ static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env
             propose_around(e, d, v.span, "an array of pairs becomes a pair of arrays by $", "", " |> unzip");
             diag_or_else(e->ctx, d);
         }
+        if (have < 0 && !elem && pattern->n_items == 2)
+            diag_help(e->ctx, d, "if one of them is the position of an element, make pairs: `zip(xs, generate(fun i => i)) |> map(fun (x, i) => ...)`");
         if (elem)
             diag_note(e->ctx, d, NO_SPAN, "the elements of an array `p` are `p[0]`, `p[1]`");
         return false;

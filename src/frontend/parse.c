@@ -208,9 +208,21 @@ static bool is_sample(Parser *ps)
     return !parameter && is_input_word(ps->tok.name);
 }
 
+/* `# total`, where a label is `#total`. */
+static bool is_comment(const Parser *ps)
+{
+    char next = ps->tok.kind == T_HASH ? ps->text[ps->tok.hi] : 0;
+    return !ps->strategic && (next == ' ' || next == '\t');
+}
+
 static void feed_item(Parser *ps)
 {
     while (!ps->abandoned) {
+        if (is_comment(ps)) {
+            parse_report_comment(ps);
+            parse_skip_line(ps);
+            continue;
+        }
         if (is_sample(ps))
             ps->tok.kind = T_STRING;
         int kind = token_starts_item(ps->tok.kind) ? (int)T_END : ps->tok.kind;
@@ -296,9 +308,10 @@ static void foreign_item(Parser *ps, AstFile *out)
     const char *near = foreign || sign ? NULL : near_item_word(ps, word);
     Diag *diag = &ps->spare;
     if (sign && !foreign) {
+        Token behind = ps->tok;
         ps->tok = word;
         parse_report_comment(ps);
-        ps->tok = next;
+        ps->tok = behind;
     } else {
         diag = parse_mistake(ps, E0116, token_span(ps, word), "expected `def`, `entry`, `operator`, `import`, `rule` or `strategy`, found %s", parse_token_text(ps, word));
         if (foreign)
