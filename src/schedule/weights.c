@@ -5,7 +5,7 @@
  *   o[i][j]  = reduce(+, 0, w[i][k] * v[k][j]) / n[i], or of w[i][k] / n[i], or these times 1 / n[i]
  *     ->  for each row: let scores = ... in let top = ... in let weights = ... in let total = ... in map(fun column => ..., columns)
  *
- * Arrays between are spelled out first, so it does not matter which of them have names. */
+ * Arrays between are spelled out first, so it does not matter which of them have names. Functions of one number may follow, as a cast does. */
 #include "ir/key.h"
 #include "schedule/weights_parts.h"
 
@@ -247,6 +247,42 @@ static bool find_parts(Weights *w, const CoreEntry *entry, const Nest *nest, Fou
     return of_total && of_top && core_same(w->ctx, of_total, weight) && core_same(w->ctx, of_top, score) && find_scores(w, entry, f, score, rows) && !w->other;
 }
 
+/* The functions that the program applies to an average. */
+static Core *applied(const Found *f, Core *average)
+{
+    for (int i = f->n_after - 1; i >= 0; i--) {
+        Core *term = term_copy(f->sums.ctx, f->after[i].term);
+        term_set_child(term, f->after[i].at, average);
+        average = term;
+    }
+    return average;
+}
+
+/* Goes on to what the element is a function of one number of, or to the array that it is read from; false: it is neither. */
+static bool go_under(const Weights *w, Nest *nest, const Nest **of, Found *f)
+{
+    int indices;
+    Core *element = nest->element;
+    const Nest *read = weights_read(w, element, &indices);
+    if (read && read->n_axes == nest->n_axes && own_indices(element, nest) == indices) {
+        *of = read;
+        *nest = *read;
+        return !read->kept;
+    }
+    int at = -1;
+    bool one = element->kind == CORE_PRIM && prim_rows[element->prim.id].level == LEVEL_SCALAR && f->n_after < MOST_AFTER;
+    for (int i = 0; i < term_children(element) && one; i++) {
+        one = at < 0 || term_child(element, i)->kind == CORE_LIT;
+        at = term_child(element, i)->kind == CORE_LIT ? at : i;
+    }
+    if (!one || at < 0)
+        return false;
+    f->after[f->n_after].term = element;
+    f->after[f->n_after++].at = at;
+    nest->element = term_child(element, at);
+    return true;
+}
+
 /* Weighted averages as the program has them: where there is no key, the sum of no weights is 0, unless it is divided by their sum. */
 static Core *averages(Found *f, Core *array)
 {
@@ -254,7 +290,8 @@ static Core *averages(Found *f, Core *array)
     Ctx *ctx = p->ctx;
     CoreVar *x = product_element(p, "x", array);
     Core *own = make_ref(ctx, x, array->span), *some = make_compare(ctx, P_le, nat_const(ctx, 1), p->fold->type->size, array->span);
-    return make_map(ctx, x, f->apart ? own : make_if(ctx, some, own, make_zero(ctx, p->next_var, own->type, array->span), array->span), array);
+    Core *average = f->apart ? own : make_if(ctx, some, own, make_zero(ctx, p->next_var, own->type, array->span), array->span);
+    return make_map(ctx, x, applied(f, average), array);
 }
 
 /* The sums of a row: of these elements of the left matrix, and of these beside the scores. */
@@ -282,11 +319,22 @@ static Core *row_of_sums(Found *f, Core *row, Core *beside, Core *keys, Core *co
 
 Core *weighted_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest find, void *user, Weighted *from, int *next_var)
 {
-    *from = (Weighted){.n = 0};
     Weights w = {ctx, next_var, find, user, from, false};
-    Found f = {.top = NULL};
-    if (nest->steps || !find_parts(&w, entry, nest, &f))
+    Found f = {.n_after = 0};
+    const Nest *of = nest;
+    Nest *under = NEW(ctx, Nest);
+    *under = *nest;
+    *from = (Weighted){.n = 0};
+    while (!under->steps && !find_parts(&w, entry, under, &f)) {
+        w.other = false;
+        from->n = 0;
+        if (!go_under(&w, under, &of, &f))
+            return NULL;
+    }
+    if (under->steps)
         return NULL;
+    if (of != nest)
+        weights_take(&w, of);
     Product *p = &f.sums;
     Core *rows = product_matrices(&f.scores, f.scores.left, ROW), *keys = product_matrices(&f.scores, f.scores.right, COLUMN);
     Core *columns = product_matrices(p, p->right, COLUMN), *beside = f.beside, *all = NULL;

@@ -15,8 +15,15 @@ typedef struct Weights {
     bool other; /* too many arrays */
 } Weights;
 
+enum { MOST_AFTER = 8 };
+
 typedef struct Found {
     Product sums, scores;
+    int n_after;             /* functions of one number that are made of an average */
+    struct {
+        const Core *term;
+        int at;              /* the child that the number is */
+    } after[MOST_AFTER];     /* the outermost first */
     const Nest *top, *total;
     Core *beside, *finish;
     CoreVar *result; /* the parameter of finish */
