@@ -32,11 +32,24 @@ static int axes_in(const Product *p, const Core *term)
     return axes;
 }
 
-static void take_read(void *user, Core *read)
+static void take_read(Product *p, const Core *read)
 {
-    Product *p = user;
     int axes = axes_in(p, read), last = 1 << (p->nest->n_axes - 1);
     *(axes & last ? &p->of_right : &p->of_left) |= axes;
+}
+
+/* An element at an index that is data is one read: that of the index is no operand. */
+static void take_reads(Product *p, Core *term)
+{
+    int indices;
+    const Core *first, *base = term_base(term, &indices, &first);
+    bool gathered = term->kind == CORE_LET && term->let.var->type->kind == TY_IDX;
+    if (gathered || (indices > 0 && base->kind == CORE_VAR)) {
+        take_read(p, term);
+        return;
+    }
+    for (int i = 0; i < term_children(term); i++)
+        take_reads(p, term_child(term, i));
 }
 
 /* Which axes are of which group: rows, then columns, and what comes before is a batch, where one operand may be the same for all. False: they come in
@@ -411,7 +424,7 @@ bool product_find(Product *p, Ctx *ctx, const CoreEntry *entry, const Nest *nest
         p->cond = element->cond.cond;
         element = element->cond.then;
     }
-    each_read(element, take_read, p);
+    take_reads(p, element);
     if (!find_groups(p))
         return false;
     return is_of_operands(p, element) || ((element = regrouped(p, element)) && is_of_operands(p, element));
