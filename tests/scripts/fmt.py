@@ -90,7 +90,7 @@ def relaid(tokens, way, draw):
         out.append(word)
         if behind:
             out.append("  " + behind + "\n")
-        elif not (way == "blanks" and word in "([{,}])" and draw.random() < 0.5):
+        elif word != "#" and not (way == "blanks" and word in "([{,}])" and draw.random() < 0.5):  # a label stands right behind its sign
             out.append(gap())
     text = "".join(out)
     return text.replace("\n", "\r\n") if way == "CRLF" else text
@@ -102,7 +102,7 @@ def with_comments(text, draw):
     for i, token in enumerate(tokens.list):
         if draw.random() < 0.06:
             token[1].extend([(f"-- above {i}", draw.random() < 0.3)] * draw.choice((1, 1, 2)))
-        if token[0] and draw.random() < 0.06:
+        if token[0] and draw.random() < 0.06 and token[0] != "#":
             token[2] = f"-- behind {i}"
     return relaid(tokens, "blanks", draw)
 
