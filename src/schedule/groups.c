@@ -503,7 +503,7 @@ static Core *results_valued(Groups *g, Core *result, bool several, const Nest *s
         return result;
     Core *new = term_copy(g->ctx, result);
     for (int i = 0; i < n; i++)
-        term_set_child(new, i, results_valued(g, items[i], several || n > 1 || result->kind == CORE_TUPLE, shared));
+        term_set_child(new, i, results_valued(g, items[i], several || !term_is(result, P_join), shared));
     return new;
 }
 
