@@ -64,7 +64,7 @@ def text_of(kind, b, layout):
     if kind in ("relu", "alpha"):
         inner = f"{of_a} |> map(fun row => {of_c} |> map(fun column => " + (f"max(0, {fold})" if kind == "relu" else f"0.5 * {fold}") + "))"
     if kind == "gram":
-        inner, columns = f"a |> transpose |> map(fun row => a |> transpose |> map(fun column => {fold}))", None
+        inner, columns = f"{of_a} |> map(fun row => {of_a} |> map(fun column => {fold}))", None
     whole = f"zip(a, c) |> map(fun (a, c) => {inner})" if b > 1 else inner
     second = f" (c: {batch}{columns}.{t})" if columns else ""
     result = "n.n" if kind == "gram" else "n.m"
@@ -86,7 +86,7 @@ def measure(bench, row, compiled):
 
     def rival(xs):
         left = xs[0].mT if layout[0] else xs[0]
-        right = xs[0] if kind == "gram" else xs[1].mT if layout[1] else xs[1]
+        right = left.mT if kind == "gram" else xs[1].mT if layout[1] else xs[1]
         if kind == "min-plus":
             return torch.stack([(left[i:i + 16, :, None] + right[None]).amin(1) for i in range(0, 32, 16)])  # a part of it: the whole does not fit
         if special:
