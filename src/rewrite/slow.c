@@ -48,7 +48,7 @@ static bool is_long_walk(Ctx *ctx, const Here *here, Nat around)
         return false;
     const Core *xs = term->prim.args[term->prim.n_args - 1];
     bool wanted = span_is_users(ctx, term->span) && term->prim.id != P_mapSeq && term->prim.id != P_mapSeqUnroll;
-    if (wanted || xs->type->kind != TY_ARRAY || nat_is_const(xs->type->size) || is_empty(ctx, here, around, term->type))
+    if (wanted || xs->type->kind != TY_ARRAY || is_empty(ctx, here, around, term->type))
         return false;
     if (nat_le(ctx, here->facts, nat_const(ctx, MANY_THREADS), around))
         return false; /* a class of the library for so many threads that nothing is gained by more */
