@@ -56,16 +56,16 @@ static void note_reads(Groups *g, const Nest *reader, const Core *term)
         note_reads(g, reader, term_child(term, i));
 }
 
-/* Has the array one element for each of these rows, or a row of what is no fold? One that launches
- * leave is none of them. */
+/* Has the array one element for each of these rows, or a row, or more axes, of what is no fold? One
+ * that launches leave is none of them. */
 static bool has_rows(const Nest *nest, int rows, const Nest *of)
 {
-    if (nest->steps || (nest->n_axes > rows && !term_is_elementwise(nest->element)))
+    if (nest->steps || nest->n_axes < rows || (nest->n_axes > rows && !term_is_elementwise(nest->element)))
         return false;
-    for (int i = 0; i < rows && i < nest->n_axes; i++)
+    for (int i = 0; i < rows; i++)
         if (nest->axes[i]->type != of->axes[i]->type)
             return false;
-    return nest->n_axes == rows || (rows > 0 && nest->n_axes == rows + 1);
+    return nest->n_axes == rows || rows > 0;
 }
 
 /* Is all that reads it among these, each for its own row? */
@@ -422,6 +422,8 @@ static void give_value(Groups *g, int last, int *next_var)
     if (!nest->value)
         nest->value = mapped_folds(g, last, true, next_var);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
+        nest->value = program_of(g, last, rows, next_var);
+    for (int rows = nest->n_axes - 2; !nest->value && rows > 0; rows--)
         nest->value = program_of(g, last, rows, next_var);
     if (!nest->value)
         nest->value = mapped_folds(g, last, false, next_var);

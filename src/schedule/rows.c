@@ -7,26 +7,27 @@
  *
  * With other arrays it is a map over zip(xs, others); which row it is may be one of these.
  */
-#include "schedule/shape.h"
+#include "ir/key.h"
+#include "schedule/row_views.h"
 
 typedef struct Member {
     const Nest *nest;
     CoreVar *var; /* the row of it, or what it is of the row */
 } Member;
 
-typedef struct Beside { /* an array of which row i is read, too */
-    const CoreVar *array;
-    CoreVar *var; /* row i of it */
-} Beside;
+typedef struct Operand {
+    Core *all;    /* a row, or a number, for each row of the results */
+    CoreVar *var; /* that of this row */
+} Operand;
 
 typedef struct Rows {
     Ctx *ctx;
+    const CoreEntry *entry;
     int *next_var;
     int rows; /* axes that say which row */
     VEC(Member) members; /* in order; the last one is what all is for */
-    CoreVar *row;        /* of the matrix, or a column */
-    const CoreVar *matrix;
-    VEC(Beside) beside;
+    Operand matrix;       /* whose rows, or columns, all is made of: the first one; NULLs: none yet */
+    VEC(Operand) beside;
     CoreVar *place;      /* which row it is, if that is asked */
     bool several;        /* members */
     bool columns;
@@ -41,89 +42,90 @@ static Member *member_of(Rows *r, const CoreVar *array)
     return NULL;
 }
 
-/* What of the array is one row's, where `rows` indices say which row. */
-static Type row_type(const Rows *r, const CoreVar *array)
-{
-    Type row = array->type;
-    for (int i = 0; i < r->rows && row->kind == TY_ARRAY; i++)
-        row = row->elem;
-    return row;
-}
-
 static bool is_vector(Type type) { return type->kind == TY_ARRAY && type->elem->kind == TY_SCALAR; }
 
-/* The matrix that the rows, or columns, are of: the first one. */
-static void take_matrix(Rows *r, const CoreVar *array, bool columns, Span span)
+static Operand operand(Rows *r, Core *all, const char *name)
 {
-    Type row = row_type(r, array);
-    if (!r->matrix && is_vector(row)) {
-        Type column = type_array(r->ctx, array->type->size, row->elem);
-        r->matrix = array;
-        r->columns = columns;
-        r->row = make_var(r->ctx, r->next_var, columns ? "column" : "row", columns ? column : row, span);
-    }
-    r->fits &= array == r->matrix && columns == r->columns;
+    return (Operand){all, make_var(r->ctx, r->next_var, name, all->type->elem, all->span)};
 }
 
-/* The row of the matrix, or of an array beside it. */
-static CoreVar *row_of(Rows *r, const CoreVar *array, Span span)
+/* The row of the matrix, or what stands beside it. */
+static CoreVar *row_of(Rows *r, Core *all, const char *name)
 {
-    Type row = row_type(r, array);
-    if (r->columns || array == r->matrix || (!r->matrix && is_vector(row))) {
-        take_matrix(r, array, false, span);
-        return r->row;
-    }
+    Type row = all->type->elem;
+    if (!r->matrix.all && is_vector(row))
+        r->matrix = operand(r, all, "row");
+    r->fits &= !r->columns;
+    if (r->matrix.all && core_same(r->ctx, r->matrix.all, all))
+        return r->matrix.var;
     for (int i = 0; i < r->beside.n; i++)
-        if (r->beside.at[i].array == array)
+        if (core_same(r->ctx, r->beside.at[i].all, all))
             return r->beside.at[i].var;
     bool number = row->kind == TY_SCALAR || (is_vector(row) && row->elem->scalar != SC_BOOL);
     r->fits &= number; /* what else has no template */
-    CoreVar *var = make_var(r->ctx, r->next_var, array->name, row, span);
-    vec_push(r->ctx, &r->beside, ((Beside){array, var}));
-    return var;
-}
-
-/* A read of this row: of a member, of the matrix, or of an array beside it. */
-static Core *row_read(Rows *r, Core *read, const CoreVar *array, int indices)
-{
-    if (indices > r->rows) { /* an element of it */
-        Core *inner = row_read(r, read->prim.args[0], array, indices - 1);
-        r->fits &= inner->type->kind == TY_ARRAY; /* else another array, of higher rank */
-        if (!r->fits)
-            return read;
-        return make_index(r->ctx, inner, read->prim.nats[1], read->span);
-    }
-    const Member *member = member_of(r, array);
-    CoreVar *var = member ? member->var : row_of(r, array, read->span);
-    return var ? make_ref(r->ctx, var, read->span) : read;
+    vec_push(r->ctx, &r->beside, operand(r, all, name));
+    return r->beside.at[r->beside.n - 1].var;
 }
 
 /* A read of column i of the matrix: xs[k][i]. */
-static Core *column_read(Rows *r, Core *read, const CoreVar *array)
+static Core *column_read(Rows *r, const Nest *nest, Core *read, const CoreVar *array)
 {
-    take_matrix(r, array, true, read->span);
-    return r->fits ? make_index(r->ctx, make_ref(r->ctx, r->row, read->span), read->prim.args[0]->prim.nats[1], read->span)
+    Core *all = transposed(r->ctx, make_ref(r->ctx, (CoreVar *)(uintptr_t)array, read->span));
+    if (!r->matrix.all) {
+        r->matrix = operand(r, all, "column");
+        r->columns = true;
+    }
+    r->fits &= r->columns && core_same(r->ctx, r->matrix.all, all) && all->type->size == nest->axes[0]->type->size;
+    return r->fits ? make_index(r->ctx, make_ref(r->ctx, r->matrix.var, read->span), read->prim.args[0]->prim.nats[1], read->span)
                    : read;
 }
 
+/* A read of a member's row. What has several axes for a row is one row of them all. */
+static Core *member_read(Rows *r, const Member *member, Core *read, int indices)
+{
+    Core *row = make_ref(r->ctx, member->var, read->span);
+    r->fits &= indices == r->rows || (read->type->kind != TY_ARRAY && row->type->kind == TY_ARRAY);
+    return indices > r->rows && r->fits ? make_index(r->ctx, row, flat_within(r->ctx, read, indices - r->rows), read->span) : row;
+}
+
+static Core *row_term(Rows *r, RowReads *reads, Core *term);
+
+/* An index that is data goes into what stands beside the rows, if only numbers there are read with it. */
+static Core *index_let_term(Rows *r, RowReads *reads, Core *let)
+{
+    vec_push(r->ctx, &reads->lets, let);
+    Core *body = row_term(r, reads, let->let.body);
+    reads->lets.n--;
+    if (!term_mentions_nat(r->ctx, body, let->let.var->nat))
+        return body;
+    return make_let(r->ctx, let->let.var, row_term(r, reads, let->let.value), body);
+}
+
 /* The term of a member in terms of the row. */
-static Core *row_term(Rows *r, const Nest *nest, Core *term)
+static Core *row_term(Rows *r, RowReads *reads, Core *term)
 {
     int indices;
     const Core *first, *array = term_base(term, &indices, &first);
     bool memory = array->kind == CORE_VAR && indices > 0;
-    if (memory && own_indices(term, nest) >= r->rows)
-        return row_read(r, term, array->var, indices);
-    bool column = memory && r->rows == 1 && indices == 2 && term->prim.nats[1] == nest->axes[0]->nat;
-    if (column && !member_of(r, array->var))
-        return column_read(r, term, array->var);
-    if (array->kind == CORE_VAR && member_of(r, array->var))
-        r->fits = false;
+    const Member *member = memory ? member_of(r, array->var) : NULL;
+    if (member && own_indices(term, reads->nest) >= r->rows)
+        return member_read(r, member, term, indices);
+    r->fits &= !member && !(array->kind == CORE_VAR && member_of(r, array->var));
+    bool column = memory && r->rows == 1 && indices == 2 && term->prim.nats[1] == reads->nest->axes[0]->nat;
+    if (column && r->fits && own_indices(term, reads->nest) == 0)
+        return column_read(r, reads->nest, term, array->var);
+    RowView view;
+    if (memory && r->fits && row_view(reads, term, r->several, &view)) {
+        Core *row = make_ref(r->ctx, row_of(r, view.all, array->var->name), term->span);
+        return view.at ? make_index(r->ctx, row, view.at, term->span) : row;
+    }
     if (term_children(term) == 0)
         return term;
+    if (term->kind == CORE_LET && term->let.var->nat)
+        return index_let_term(r, reads, term);
     Core *new = term_copy(r->ctx, term);
     for (int i = 0; i < term_children(term); i++)
-        term_set_child(new, i, row_term(r, nest, term_child(term, i)));
+        term_set_child(new, i, row_term(r, reads, term_child(term, i)));
     return new;
 }
 
@@ -147,9 +149,31 @@ static Core *with_place(Rows *r, const Nest *nest, int axis, Core *term)
     return term_with_nat(r->ctx, r->next_var, term, nest->axes[axis]->nat, at);
 }
 
-static Core *member_value(Rows *r, const Nest *nest)
+/* The nest with one axis for all that are within a row. */
+static Nest *one_axis_within(Rows *r, const Nest *nest)
 {
-    Core *term = with_vectors(r->ctx, r->next_var, row_term(r, nest, nest->element), r->several);
+    Nest *new = NEW(r->ctx, Nest);
+    *new = *nest;
+    int within = nest->n_axes - r->rows;
+    if (within < 2)
+        return new;
+    CoreVar *all, **axes = NEWN(r->ctx, CoreVar *, r->rows + 1);
+    Core *element = flattened(r->ctx, within, nest->axes + r->rows, nest->element, &all, r->next_var);
+    Type size = type_idx(r->ctx, nat_simplify(r->ctx, r->entry->known, all->type->size));
+    for (int i = 0; i < r->rows; i++)
+        axes[i] = nest->axes[i];
+    axes[r->rows] = make_var(r->ctx, r->next_var, all->name, size, element->span);
+    new->element = term_with_nat(r->ctx, r->next_var, element, all->nat, axes[r->rows]->nat);
+    new->axes = axes;
+    new->n_axes = r->rows + 1;
+    return new;
+}
+
+static Core *member_value(Rows *r, const Nest *member)
+{
+    const Nest *nest = one_axis_within(r, member);
+    RowReads reads = row_reads(r->ctx, r->entry, nest, r->rows, r->next_var);
+    Core *term = with_vectors(r->ctx, r->next_var, row_term(r, &reads, nest->element), r->several);
     for (int i = nest->n_axes - 1; i >= r->rows; i--)
         term = vector_over(r->ctx, r->next_var, nest->axes[i], term, r->several);
     for (int i = 0; i < r->rows; i++) {
@@ -167,7 +191,7 @@ static bool is_of_whole_rows(const Rows *r, const Core *term)
     int indices;
     const Core *first, *base = term_base(term, &indices, &first);
     if (indices > 0 && base->kind == CORE_VAR && base->var->type->kind == TY_ARRAY) {
-        bool own = base->var == r->row;
+        bool own = base->var == r->matrix.var;
         for (int i = 0; i < r->members.n; i++)
             own |= r->members.at[i].var == base->var;
         for (int i = 0; i < r->beside.n; i++)
@@ -195,33 +219,8 @@ static bool worth_it(const Rows *r, int n, Nest *const *nests, Core *const *valu
     }
     if (n == 1)
         return fold || scan;
-    bool numbers = r->row->type->elem->scalar != SC_BOOL;
+    bool numbers = r->matrix.var->type->elem->scalar != SC_BOOL;
     return whole && numbers && (!r->columns || (n == 2 && fold && nests[1]->n_axes == 1));
-}
-
-/* All rows of an array, one after the other. */
-static Core *rows_joined(Rows *r, const CoreVar *array, Span span)
-{
-    Ctx *ctx = r->ctx;
-    Core *all = make_ref(ctx, (CoreVar *)(uintptr_t)array, span);
-    for (int i = r->rows; i > 1; i--) {
-        Nat nats[2] = {all->type->size, all->type->elem->size};
-        Type type = type_array(ctx, nat_mul(ctx, nats[0], nats[1]), all->type->elem->elem);
-        all = make_prim(ctx, P_join, type, 2, nats, 1, &all, span);
-    }
-    return all;
-}
-
-/* The matrix as rows, or as columns. */
-static Core *all_rows(Rows *r, Span span)
-{
-    Ctx *ctx = r->ctx;
-    Core *all = rows_joined(r, r->matrix, span);
-    if (!r->columns)
-        return all;
-    Nat nats[2] = {all->type->size, all->type->elem->size};
-    Type type = type_array(ctx, nats[1], type_array(ctx, nats[0], all->type->elem->elem));
-    return make_prim(ctx, P_transpose, type, 2, nats, 1, &all, span);
 }
 
 static Core *pairs(Ctx *ctx, Core *a, Core *b)
@@ -237,7 +236,7 @@ static Core *of_tuple(Rows *r, CoreVar *p, Core *term)
 {
     if (term->kind == CORE_VAR) {
         Core *at = make_ref(r->ctx, p, term->span);
-        if (term->var == r->row)
+        if (term->var == r->matrix.var)
             return make_proj(r->ctx, at, 0, term->span);
         for (int i = 0; i < r->beside.n; i++) {
             at = make_proj(r->ctx, at, 1, term->span);
@@ -251,16 +250,6 @@ static Core *of_tuple(Rows *r, CoreVar *p, Core *term)
     for (int i = 0; i < term_children(term); i++)
         term_set_child(new, i, of_tuple(r, p, term_child(term, i)));
     return new;
-}
-
-/* Has the array a row for each row of the results, and no more? */
-static bool has_all_rows(const Rows *r, const Nest *last, const CoreVar *array)
-{
-    Type type = array->type;
-    bool all = true;
-    for (int i = 0; i < r->rows && all; i++, type = type->elem)
-        all = type->size == last->axes[i]->type->size;
-    return all;
 }
 
 /* Behind the arrays beside the rows: which row it is. */
@@ -279,18 +268,16 @@ static Core *place_of_tuple(Rows *r, CoreVar *p)
 }
 
 /* The function of the rows over all of them, and of the arrays beside them. */
-static Core *over_rows(Rows *r, const Nest *last, Core *body)
+static Core *over_rows(Rows *r, Core *body)
 {
-    Core *all = all_rows(r, body->span), *others = r->place ? places(r, body->span) : NULL;
+    Core *others = r->place ? places(r, body->span) : NULL;
     if (r->beside.n == 0 && !r->place)
-        return make_map(r->ctx, r->row, body, all);
+        return make_map(r->ctx, r->matrix.var, body, r->matrix.all);
     for (int i = r->beside.n - 1; i >= 0; i--) {
-        Core *rows = rows_joined(r, r->beside.at[i].array, body->span);
-        if (!has_all_rows(r, last, r->beside.at[i].array))
-            return NULL;
-        others = others ? pairs(r->ctx, rows, others) : rows;
+        Core *all = r->beside.at[i].all;
+        others = others ? pairs(r->ctx, all, others) : all;
     }
-    Core *zip = pairs(r->ctx, all, others);
+    Core *zip = pairs(r->ctx, r->matrix.all, others);
     CoreVar *p = make_var(r->ctx, r->next_var, "p", zip->type->elem, body->span);
     body = of_tuple(r, p, body);
     if (r->place)
@@ -300,7 +287,7 @@ static Core *over_rows(Rows *r, const Nest *last, Core *body)
 
 Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, Nat *length, int *next_var)
 {
-    Rows r = {.ctx = ctx, .next_var = next_var, .rows = rows, .several = n > 1, .fits = true};
+    Rows r = {.ctx = ctx, .entry = entry, .next_var = next_var, .rows = rows, .several = n > 1, .fits = true};
     const Nest *last = nests[n - 1];
     Core **values = NEWN(ctx, Core *, n + 1);
     for (int i = 0; i < n; i++) {
@@ -311,15 +298,15 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
             return NULL;
     }
     bool asked = r.columns && r.place; /* which column it is has no template */
-    if (!r.matrix || asked || !worth_it(&r, n, nests, values))
+    if (!r.matrix.all || asked || !worth_it(&r, n, nests, values))
         return NULL;
     Core *body = values[n - 1];
     for (int i = n - 2; i >= 0; i--)
         body = make_let(ctx, r.members.at[i].var, values[i], body);
-    bool all = r.columns ? r.matrix->type->elem->size == last->axes[0]->type->size : has_all_rows(&r, last, r.matrix);
-    Core *program = all ? over_rows(&r, last, body) : NULL;
-    *length = r.columns ? NULL : row_type(&r, r.matrix)->size;
-    return program ? rows_split(ctx, entry, rows, last->axes, program, next_var) : NULL;
+    *length = r.columns ? NULL : r.matrix.var->type->size;
+    Core *program = over_rows(&r, body);
+    bool merged = last->n_axes > rows + 1;
+    return rows_split(ctx, entry, merged ? last->n_axes : rows, last->axes, merged ? array_joined(ctx, program) : program, next_var);
 }
 
 Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var)

@@ -31,14 +31,22 @@ void each_read(Core *term, ReadFn fn, void *user)
         each_read(term_child(term, i), fn, user);
 }
 
-Nat flat_index(Ctx *ctx, const Core *read)
+Nat flat_within(Ctx *ctx, const Core *read, int indices)
 {
     Nat at = nat_const(ctx, 0), stride = nat_const(ctx, 1);
-    for (const Core *t = read; t->kind == CORE_PRIM; t = t->prim.args[0]) {
+    for (const Core *t = read; indices > 0; t = t->prim.args[0], indices--) {
         at = nat_add(ctx, at, nat_mul(ctx, t->prim.nats[1], stride));
         stride = nat_mul(ctx, stride, t->prim.nats[0]);
     }
     return at;
+}
+
+Nat flat_index(Ctx *ctx, const Core *read)
+{
+    int indices;
+    const Core *first;
+    term_base(read, &indices, &first);
+    return flat_within(ctx, read, indices);
 }
 
 typedef struct Neighbours {

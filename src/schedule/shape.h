@@ -73,6 +73,8 @@ Core *flattened(Ctx *ctx, int n, CoreVar *const *axes, Core *element, CoreVar **
 bool is_next(Ctx *ctx, const CoreEntry *entry, Nat flat, Nat axis);
 /* The place of the element in memory. */
 Nat flat_index(Ctx *ctx, const Core *read);
+/* The place within what its last so many indices are of. */
+Nat flat_within(Ctx *ctx, const Core *read, int indices);
 /* generate(axis => element), or the array that this is. */
 Core *array_over(Ctx *ctx, CoreVar *axis, Core *element);
 /* A layout of a matrix. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How a program is spelled does not decide how fast it is: of tests/run/spellings_*.rise, every spelling of one operator costs what the first one costs, within
 5 % of the simulator's instructions and sectors, and has the reference's values. The text keeps the order in which operands were written.
+A length that is a constant saves instructions: of spellings_rows, all are within 10 %.
 RISEC names the binary."""
 import os
 import re
@@ -10,10 +11,12 @@ import sys
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 RISEC = os.environ["RISEC"]
 WITHIN = 1.05
-# Of each file: the arguments, at which sizes, and what is compared with what: a name, and all entries whose names go on from it.
+# Of each file: the arguments, at which sizes, of which an entry takes its own, and what is compared with what: a name, and all entries whose names go on from it.
 CASES = (
-    ("spellings_first", ["xs=uniform"], (["n=2^12"], ["n=2^14"], ["n=2^17"]), ["first"]),
-    ("spellings_product", ["a=uniform", "b=uniform"], (["n=64", "m=64", "k=64"], ["n=37", "m=50", "k=19"]), ["product", "ofRows", "tiled"]),
+    ("spellings_first", ["xs=uniform"], (["n=2^12"], ["n=2^14"], ["n=2^17"]), ["first"], WITHIN),
+    ("spellings_product", ["a=uniform", "b=uniform"], (["n=64", "m=64", "k=64"], ["n=37", "m=50", "k=19"]), ["product", "ofRows", "tiled"], WITHIN),
+    ("spellings_rows", ["xs=uniform"], (["n=33", "m=96"], ["n=1000", "m=96"]), ["softmax", "spread"], 1.1),
+    ("spellings_rows", ["xs=uniform"], (["n=33", "m=1000"],), ["longSoftmax"], 1.1),
 )
 OTHER = ("spellings_first", "last", "first", ["xs=uniform"], ["n=2^14"])  # no spelling of that operator: it must be seen to be another
 COUNTS = ("instr", "sectors")
@@ -26,17 +29,20 @@ def risec(*args):
 
 def costs(path, entry, args, sizes):
     """{instr: .., sectors: ..}, or what went wrong."""
+    with open(path) as file:
+        header = re.search(rf"^entry {entry} \{{(.*?): nat", file.read(), re.M)
+    sizes = [size for size in sizes if size.split("=")[0] in header[1].split()]
     line = [word for size in sizes for word in ("--set", size)] + [word for arg in args for word in ("--arg", arg)]
     code, out, err = risec("run", path, entry, *line, "--profile", "--verify")
-    if code or "equals the reference" not in out:
+    if code or not re.search("equals the reference|differs by at most .*; bound", out):
         return out[:300] + err[:300]
     names = next(row for row in out.splitlines() if row.split()[:1] == ["instr"]).split()
     total = next(row for row in out.splitlines() if row.startswith("total ")).split()[1:]
     return {name: int(total[names.index(name)]) for name in COUNTS}
 
 
-def within(one, other):
-    return all(max(one[c], other[c]) <= WITHIN * min(one[c], other[c]) for c in COUNTS)
+def within(one, other, part=WITHIN):
+    return all(max(one[c], other[c]) <= part * min(one[c], other[c]) for c in COUNTS)
 
 
 def say(name, wrong):
@@ -53,7 +59,7 @@ def entries_of(path):
 
 def main():
     failed = False
-    for file, args, sizes, groups in CASES:
+    for file, args, sizes, groups, part in CASES:
         path = f"{ROOT}/tests/run/{file}.rise"
         for base in groups:
             others = [e for e in entries_of(path) if re.fullmatch(base + r"[A-Z]\w*", e)]
@@ -62,7 +68,7 @@ def main():
                 first = costs(path, base, args, size)
                 for entry in others:
                     own = costs(path, entry, args, size)
-                    if isinstance(first, str) or isinstance(own, str) or not within(first, own):
+                    if isinstance(first, str) or isinstance(own, str) or not within(first, own, part):
                         wrong.append(f"{entry}, {' '.join(size)}: {own}, and {base} {first}")
             failed |= say(base, wrong)
     file, entry, base, args, size = OTHER
