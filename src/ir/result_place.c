@@ -1,5 +1,7 @@
 #include "ir/result_place.h"
 
+#include "ir/terms.h"
+
 /* The array whose elements these are, over so many axes, each at its own place; else NULL. */
 static const Core *array_at(const Core *element, int n, const Nat *axes)
 {
@@ -66,12 +68,28 @@ int result_items(const Core *term, Core ***items)
     return zip ? term->prim.n_args : 0;
 }
 
+bool result_is_joined(const Core *term)
+{
+    if (term_is(term, P_join))
+        return true;
+    const Core *f = term_is(term, P_map) ? term->prim.args[0] : NULL;
+    if (!f || f->kind != CORE_LAMBDA || !result_is_joined(f->lambda.body))
+        return false;
+    const Core *of = f->lambda.body->prim.args[f->lambda.body->prim.n_args - 1];
+    return of->kind == CORE_VAR && of->var == f->lambda.params[0];
+}
+
 int result_parts(const Core *term, Core ***items)
 {
-    if (term->kind != CORE_PRIM || term->prim.id != P_join)
+    if (!result_is_joined(term))
         return result_items(term, items);
-    *items = term->prim.args;
+    *items = &term->prim.args[term->prim.n_args - 1];
     return 1;
+}
+
+void result_set_part(Core *term, int i, Core *part)
+{
+    term_set_child(term, result_is_joined(term) ? term->prim.n_args - 1 : i, part);
 }
 
 /* The place of the array, or of one component of its elements. */

@@ -7,8 +7,11 @@
 /* The results that it consists of, if it is a tuple or zip; else none. */
 int result_items(const Core *term, Core ***items);
 
-/* These, or the array whose rows it is the join of. */
+/* Is it the join of an array's rows, or of those of each of its elements? */
+bool result_is_joined(const Core *term);
+/* These, or the array whose rows are joined. */
 int result_parts(const Core *term, Core ***items);
+void result_set_part(Core *term, int i, Core *part);
 
 /* The way to it: components of tuples and zips, the outermost first; then, if it is an array of one
  * whose element is the result, PLACE_OF_ONE. An array of tuples may have a place for each component

@@ -402,6 +402,25 @@ static Core *mapped_folds(Groups *g, int last, bool alone, int *next_var)
     return NULL;
 }
 
+/* Does it read an array of the list? */
+static bool reads_list(const Groups *g, const Nest *nest)
+{
+    for (int i = 0; i < g->n; i++)
+        for (int k = 0; k < g->at[i].readers.n; k++)
+            if (g->at[i].readers.at[k].nest == nest)
+                return true;
+    return false;
+}
+
+/* What it is, of rows that several axes are within; else NULL. */
+static Core *value_of_rows(Groups *g, int last, int *next_var)
+{
+    Core *value = NULL;
+    for (int rows = g->at[last].nest->n_axes - 2; !value && rows > 0; rows--)
+        value = program_of(g, last, rows, next_var);
+    return value;
+}
+
 static void give_value(Groups *g, int last, int *next_var)
 {
     Nest *nest = g->at[last].nest;
@@ -416,14 +435,16 @@ static void give_value(Groups *g, int last, int *next_var)
         g->matrices = true;
         return;
     }
+    if (!nest->steps && reads_list(g, nest))
+        nest->value = value_of_rows(g, last, next_var);
+    if (nest->value)
+        return;
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     g->matrices |= nest->value && !nest->steps;
     g->at[last].each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);
     if (!nest->value)
         nest->value = mapped_folds(g, last, true, next_var);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
-        nest->value = program_of(g, last, rows, next_var);
-    for (int rows = nest->n_axes - 2; !nest->value && rows > 0; rows--)
         nest->value = program_of(g, last, rows, next_var);
     if (!nest->value)
         nest->value = mapped_folds(g, last, false, next_var);
@@ -499,13 +520,14 @@ static Core *results_valued(Groups *g, Core *result, bool several, const Nest *s
         group->taken = true;
         return group->nest->value;
     }
-    Core **items;
+    Core **items, **several_items;
     int n = result_parts(result, &items);
     if (n == 0)
         return result;
+    several |= result_items(result, &several_items) > 0;
     Core *new = term_copy(g->ctx, result);
     for (int i = 0; i < n; i++)
-        term_set_child(new, i, results_valued(g, items[i], several || !term_is(result, P_join), shared));
+        result_set_part(new, i, results_valued(g, items[i], several, shared));
     return new;
 }
 
@@ -539,7 +561,8 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, L
             give_value(&g, i, next_var);
     if (nests->result) {
         note_components(&g, nests->result);
-        nests->result = results_valued(&g, nests->result, of_two, shared_result(&g, nests->result));
+        bool joined = result_is_joined(nests->result);
+        nests->result = results_valued(&g, nests->result, of_two && !joined, shared_result(&g, nests->result));
     }
     if (g.matrices) /* their many kernels are not worth a second form of the list */
         *rows = (LongRows){0};

@@ -337,7 +337,7 @@ static Core *results_inlined(Inline *in, Core *result)
         return whole_inlined(in, result);
     Core *new = term_copy(in->ctx, result);
     for (int i = 0; i < n; i++)
-        term_set_child(new, i, results_inlined(in, items[i]));
+        result_set_part(new, i, results_inlined(in, items[i]));
     return new;
 }
 
@@ -459,7 +459,8 @@ static Nests *stored_list(Ctx *ctx, const CoreEntry *entry, const Nests *nests, 
     const Inline start = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said, .elements = elements};
     Inline in = start;
     const int first = said->n;
-    nests = folds_apart(ctx, entry, folds_merged(ctx, entry, scans_parted(ctx, entry, nests, next_var), next_var), next_var);
+    nests = scans_parted(ctx, entry, folds_joined(ctx, nests, next_var), next_var);
+    nests = folds_apart(ctx, entry, folds_merged(ctx, entry, nests, next_var), next_var);
     Nests *stored = decided(&in, nests);
     const Nests *both = in.rows.rows ? rows_staged(ctx, entry, nests, &in.rows, next_var) : NULL;
     if (both) {

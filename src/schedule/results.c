@@ -2,9 +2,21 @@
  * have arrays in them. */
 #include "schedule/build.h"
 
-/* The same value of an equal type: a size may be written in two ways. */
+/* Are the arrays of as many elements, however their sizes are written? */
+static bool is_as_large(Build *b, Type a, Type other)
+{
+    bool same = true;
+    for (; same && a->kind == TY_ARRAY && other->kind == TY_ARRAY; a = a->elem, other = other->elem)
+        same = nat_equal(b->ctx, b->known, a->size, other->size);
+    return same && a == other;
+}
+
+/* The same value of an equal type: a size may be written in two ways. What stands in memory is as it
+ * is. */
 static Value *of_type(Build *b, Value *value, Type type)
 {
+    if (value->kind == VALUE_TERM && is_as_large(b, value->term->type, type))
+        return value_term(&b->v, value->term);
     if (value->type == type)
         return value;
     if (value->kind == VALUE_TUPLE) {
@@ -79,12 +91,30 @@ static Core *result_term(Build *b, const Value *value)
                      value->span);
 }
 
+/* The arrays whose rows are joined: by all, or by each element of it; NULL: none. */
+static Value *rows_to_join(Build *b, const Value *value)
+{
+    if (value->kind == VALUE_MAP && value->prim == P_join && value->n_given == 0)
+        return value->items[0];
+    Value *rows = value->kind == VALUE_EACH ? rows_to_join(b, value->items[0]) : NULL;
+    return rows ? value_each(&b->v, value->var, value->type->size, rows) : NULL;
+}
+
+static Core *rows_joined(Build *b, const Value *value, Core *rows, Type type)
+{
+    if (value->kind == VALUE_MAP) {
+        Nat nats[2] = {rows->type->size, rows->type->elem->size};
+        return make_prim(b->ctx, P_join, type, 2, nats, 1, &rows, value->span);
+    }
+    CoreVar *row = make_var(b->ctx, b->v.next_var, "row", rows->type->elem, value->span);
+    return make_map(b->ctx, row, rows_joined(b, value->items[0], make_ref(b->ctx, row, value->span), type->elem), rows);
+}
+
 Core *build_results(Build *b, Value *value, Type type)
 {
     /* The elements keep their axes: a fold of rows that are joined is one of rows. */
-    if (value->kind == VALUE_MAP && value->prim == P_join && value->n_given == 0) {
-        Core *rows = build_results(b, value->items[0], value->items[0]->type);
-        return make_prim(b->ctx, P_join, type, 2, value->nats, 1, &rows, value->span);
-    }
+    Value *rows = rows_to_join(b, value);
+    if (rows)
+        return rows_joined(b, value, build_results(b, rows, rows->type), type);
     return result_term(b, of_type(b, result_of(b, value), type));
 }

@@ -1,7 +1,8 @@
 /* Rows of arrays in memory that are no rows of an array as it is. With i for the row and e for the element:
  *
  *   xs[i][e / m][e % m]   ->  e of map(join, xs)            all that is within the first axes
- *   xs[64*i + e]          ->  e of split(64, xs)            as many rows in memory, one after the other
+ *   xs[64*i + e]          ->  e of split(64, xs)            rows in memory, one after the other
+ *   xs[128*i + e]         ->  e of generate(i => split(64, xs)[2*i])   or some of them
  *   mask[i / n][e]        ->  e of generate(i => mask[i / n])   any row that the row alone says
  *   scale[i / n]          ->  generate(i => scale[i / n])       or number
  *   xs[i][l], l = is[i]   ->  generate(i => let l = is[i] in xs[i][l])
@@ -12,9 +13,9 @@ static void note_inner(RowReads *r, const Core *term)
 {
     for (int i = 0; term->kind == CORE_LAMBDA && i < term->lambda.n; i++)
         if (term->lambda.params[i]->nat)
-            vec_push(r->ctx, &r->inner, term->lambda.params[i]->nat);
+            vec_push(r->ctx, &r->inner, term->lambda.params[i]);
     if (term->kind == CORE_LET && term->let.var->nat)
-        vec_push(r->ctx, &r->inner, term->let.var->nat);
+        vec_push(r->ctx, &r->inner, term->let.var);
     for (int i = 0; i < term_children(term); i++)
         note_inner(r, term_child(term, i));
 }
@@ -23,7 +24,7 @@ RowReads row_reads(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int rows,
 {
     RowReads r = {.ctx = ctx, .entry = entry, .nest = nest, .rows = rows, .next_var = next_var};
     for (int i = rows; i < nest->n_axes; i++)
-        vec_push(ctx, &r.inner, nest->axes[i]->nat);
+        vec_push(ctx, &r.inner, nest->axes[i]);
     note_inner(&r, nest->element);
     return r;
 }
@@ -70,9 +71,19 @@ static bool mentions_inner(const RowReads *r, const Core *term)
 {
     bool mentions = false;
     for (int i = 0; i < r->inner.n; i++)
-        mentions |= term_mentions_nat(r->ctx, term, r->inner.at[i]);
+        mentions |= term_mentions_nat(r->ctx, term, r->inner.at[i]->nat);
     return mentions;
 }
+
+static bool nat_mentions_inner(const RowReads *r, Nat nat)
+{
+    bool mentions = false;
+    for (int i = 0; i < r->inner.n; i++)
+        mentions |= nat_mentions(nat, r->inner.at[i]->nat);
+    return mentions;
+}
+
+static Nat simple(const RowReads *r, Nat nat) { return nat_simplify(r->ctx, r->entry->known, nat); }
 
 /* ---- rows as they are --------------------------------------------------------------------------- */
 
@@ -105,38 +116,8 @@ static bool own_rows(const RowReads *r, Core *read, Core *array, int indices, bo
         return false;
     Core *all = rows_joined(r, array);
     *view = (RowView){.all = within > 1 ? within_joined(r, all) : all,
-                      .at = within > 0 ? nat_simplify(r->ctx, r->entry->known, flat_within(r->ctx, read, within)) : NULL};
+                      .at = within > 0 ? simple(r, flat_within(r->ctx, read, within)) : NULL};
     return !view->at || !nat_mentions_row(r, view->at);
-}
-
-/* ---- rows that lie one after the other ---------------------------------------------------------- */
-
-static bool rows_in_order(const RowReads *r, Core *read, Core *array, RowView *view)
-{
-    Ctx *ctx = r->ctx;
-    const NatFacts *known = r->entry->known;
-    Nat flat = flat_index(ctx, read), last = r->nest->axes[r->rows - 1]->nat, place = nat_const(ctx, 0);
-    Nat length = nat_simplify(ctx, known, nat_sub(ctx, nat_subst(ctx, flat, last, nat_add_k(ctx, last, 1)), flat));
-    for (int i = 0; i < r->rows; i++)
-        place = nat_add(ctx, nat_mul(ctx, place, r->nest->axes[i]->type->size), r->nest->axes[i]->nat);
-    Nat at = nat_simplify(ctx, known, nat_sub(ctx, flat, nat_mul(ctx, place, length))), cells = nat_const(ctx, 1);
-    for (Type t = array->type; t->kind == TY_ARRAY; t = t->elem)
-        cells = nat_mul(ctx, cells, t->size);
-    for (int i = 0; i < r->inner.n; i++)
-        if (nat_mentions(length, r->inner.at[i]))
-            return false;
-    Nat rows = rows_count(r);
-    if (nat_mentions_row(r, length) || nat_mentions_row(r, at) || !nat_le(ctx, known, nat_const(ctx, 1), length) ||
-        !nat_le(ctx, known, nat_const(ctx, 0), at) || !nat_lt(ctx, known, at, length) ||
-        !nat_equal(ctx, known, cells, nat_mul(ctx, rows, length)))
-        return false;
-    Core *all = array;
-    while (all->type->elem->kind == TY_ARRAY)
-        all = array_joined(ctx, all);
-    Nat nats[2] = {nat_mul(ctx, rows, length), length};
-    Type type = type_array(ctx, rows, type_array(ctx, length, all->type->elem));
-    *view = (RowView){make_prim(ctx, P_split, type, 2, nats, 1, &all, read->span), at};
-    return true;
 }
 
 /* ---- rows and numbers that the row alone says --------------------------------------------------- */
@@ -185,36 +166,139 @@ static Core *over_rows(const RowReads *r, Core *row)
     return make_generate(r->ctx, place, row, row->span);
 }
 
-static bool other_rows(const RowReads *r, Core *read, RowView *view)
+/* ---- rows of an array that is split into rows ---------------------------------------------------- */
+
+/* The array, split into rows of this length: of them, row i of the results has the one at `row`. NULL: not known to be there. */
+static Core *split_rows(const RowReads *r, Core *array, Nat cells, Nat length, Nat row)
 {
-    if (read->type->kind == TY_ARRAY) {
-        *view = (RowView){.all = over_rows(r, read)};
+    Ctx *ctx = r->ctx;
+    const NatFacts *known = r->entry->known;
+    Nat place = nat_const(ctx, 0), rows = simple(r, nat_div(ctx, cells, length));
+    for (int i = 0; i < r->rows; i++)
+        place = nat_add(ctx, nat_mul(ctx, place, r->nest->axes[i]->type->size), r->nest->axes[i]->nat);
+    while (array->type->elem->kind == TY_ARRAY)
+        array = array_joined(ctx, array);
+    Nat nats[2] = {array->type->size, length};
+    Type type = type_array(ctx, rows, type_array(ctx, length, array->type->elem));
+    Core *split = make_prim(ctx, P_split, type, 2, nats, 1, &array, array->span);
+    bool all = nat_equal(ctx, known, row, place) && nat_equal(ctx, known, rows, rows_count(r));
+    return all ? split : over_rows(r, make_index(ctx, split, row, array->span));
+}
+
+static bool rows_of_length(const RowReads *r, Core *read, Core *array, Nat length, RowView *view)
+{
+    Ctx *ctx = r->ctx;
+    const NatFacts *known = r->entry->known;
+    Nat flat = flat_index(ctx, read), cells = nat_const(ctx, 1);
+    for (Type t = array->type; t->kind == TY_ARRAY; t = t->elem)
+        cells = nat_mul(ctx, cells, t->size);
+    if (nat_mentions_row(r, length) || nat_mentions_inner(r, length) || !nat_le(ctx, known, nat_const(ctx, 1), length) ||
+        !nat_divides(ctx, known, length, cells))
+        return false;
+    Nat at = simple(r, nat_mod(ctx, flat, length)), row = simple(r, nat_div(ctx, flat, length));
+    if (nat_mentions_row(r, at) || nat_mentions_inner(r, row) || !nat_mentions_row(r, row))
+        return false;
+    *view = (RowView){split_rows(r, array, cells, length, row), at};
+    return view->all;
+}
+
+/* Of the axes and indices within the row, one is the element of a row. */
+static bool rows_in_order(const RowReads *r, Core *read, Core *array, RowView *view)
+{
+    Nat flat = flat_index(r->ctx, read);
+    for (int i = 0; i < r->inner.n; i++) {
+        const CoreVar *at = r->inner.at[i];
+        if (nat_mentions(flat, at->nat) && at->type->kind == TY_IDX && rows_of_length(r, read, array, at->type->size, view))
+            return true;
+    }
+    return false;
+}
+
+/* ---- any --------------------------------------------------------------------------------------- */
+
+/* A row, or a number, as it is read. */
+static bool as_read(const RowReads *r, Core *read, RowView *view)
+{
+    *view = (RowView){.all = over_rows(r, read)};
+    return view->all;
+}
+
+static bool is_let(const RowReads *r, Nat at)
+{
+    bool is = false;
+    for (int i = 0; i < r->lets.n; i++)
+        is |= nat_mentions(at, r->lets.at[i]->let.var->nat);
+    return is;
+}
+
+/* Is the index an axis within the row, or one that is bound there, over so many elements? */
+static bool is_element(const RowReads *r, Nat at, Nat length)
+{
+    bool element = false;
+    for (int i = 0; i < r->inner.n; i++)
+        element |= r->inner.at[i]->nat == at && r->inner.at[i]->type->size == length && !is_let(r, at);
+    return element;
+}
+
+/* What the row of the results and one index within it say: rows of what is read at each such index. */
+static bool rows_of_index(const RowReads *r, Core *read, RowView *view)
+{
+    for (int i = 0; i < r->inner.n; i++) {
+        const CoreVar *at = r->inner.at[i];
+        if (!term_mentions_nat(r->ctx, read, at->nat) || is_let(r, at->nat) || nat_mentions_row(r, at->type->size) ||
+            nat_mentions_inner(r, at->type->size))
+            continue;
+        CoreVar *e = make_var(r->ctx, r->next_var, at->name, at->type, read->span);
+        Core *row = make_generate(r->ctx, e, term_with_nat(r->ctx, r->next_var, read, at->nat, e->nat), read->span);
+        *view = (RowView){over_rows(r, row), at->nat};
         return view->all;
     }
-    Core *row = read->prim.args[0];
-    if (mentions_row(r, row) && !nat_mentions_row(r, read->prim.nats[1])) {
+    return false;
+}
+
+/* A row, or a number, that the row of the results alone says. */
+static bool other_rows(const RowReads *r, Core *read, RowView *view)
+{
+    if (read->type->kind == TY_ARRAY)
+        return as_read(r, read, view);
+    Core *row = with_lets(r, read->prim.args[0]);
+    if (row && mentions_row(r, row) && is_element(r, read->prim.nats[1], read->prim.nats[0])) {
         *view = (RowView){over_rows(r, row), read->prim.nats[1]};
-        for (int i = 0; i < r->inner.n && view->all; i++)
-            if (nat_mentions(view->at, r->inner.at[i]))
-                return true;
+        if (view->all)
+            return true;
     }
-    Core *number = with_lets(r, read);
-    *view = (RowView){.all = number ? over_rows(r, number) : NULL};
-    return view->all;
+    Core *whole = with_lets(r, read);
+    return whole && (as_read(r, whole, view) || rows_of_index(r, whole, view));
+}
+
+Core *one_row(const RowReads *r, Core *read)
+{
+    int indices;
+    const Core *first;
+    Core *array = (Core *)(uintptr_t)term_base(read, &indices, &first);
+    if (read->type->kind == TY_ARRAY || indices < 2 || mentions_row(r, read))
+        return read;
+    while (array->type->elem->kind == TY_ARRAY)
+        array = array_joined(r->ctx, array);
+    return make_index(r->ctx, array, simple(r, flat_index(r->ctx, read)), read->span);
 }
 
 bool row_view(const RowReads *r, Core *read, bool several, RowView *view)
 {
     int indices;
     const Core *first;
-    Core *array = (Core *)(uintptr_t)term_base(read, &indices, &first);
-    bool whole_row = read->type->kind == TY_ARRAY ? read->type->elem->kind == TY_SCALAR : true;
-    if (!mentions_row(r, read) || !whole_row)
+    Core *array = (Core *)(uintptr_t)term_base(read, &indices, &first), *whole = several ? with_lets(r, read) : read;
+    bool number = read->type->kind != TY_ARRAY;
+    if (!whole || !mentions_row(r, whole) || (!number && read->type->elem->kind == TY_ARRAY))
         return false;
-    bool number = several && r->lets.n > 0 && read->type->kind != TY_ARRAY;
-    if (number && with_lets(r, read) != read)
-        return other_rows(r, read, view);
-    if (own_rows(r, read, array, indices, several, view))
+    if (several && number && indices > r->rows && as_read(r, whole, view))
         return true;
-    return several && ((read->type->kind != TY_ARRAY && rows_in_order(r, read, array, view)) || other_rows(r, read, view));
+    RowView other;
+    if (whole == read && own_rows(r, read, array, indices, several, view)) {
+        bool part = several && view->at && !is_element(r, view->at, view->all->type->elem->size);
+        if (part && rows_of_index(r, read, &other))
+            *view = other;
+        return true;
+    }
+    return several && ((number && whole == read && rows_in_order(r, read, array, view)) || other_rows(r, read, view));
 }

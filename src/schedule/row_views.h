@@ -11,8 +11,8 @@ typedef struct RowReads {
     const Nest *nest;
     int rows;
     int *next_var;
-    VEC(const Core *) lets; /* of indices, around the read: the outermost first */
-    VEC(Nat) inner;         /* indices that are bound in the term, and axes within the row */
+    VEC(const Core *) lets;     /* of indices, around the read: the outermost first */
+    VEC(const CoreVar *) inner; /* indices that are bound in the term, and axes within the row */
 } RowReads;
 
 typedef struct RowView {
@@ -32,5 +32,8 @@ bool mentions_row(const RowReads *reads, const Core *term);
 /* What the read of an array in memory is, if each row of the results has a row of its own, or a number. Without
  * `several`, only rows as they are. */
 bool row_view(const RowReads *reads, Core *read, bool several, RowView *view);
+
+/* The read of an array that is the same for all rows, as an element of one row. */
+Core *one_row(const RowReads *reads, Core *read);
 
 #endif

@@ -119,6 +119,8 @@ static Core *row_term(Rows *r, RowReads *reads, Core *term)
         Core *row = make_ref(r->ctx, row_of(r, view.all, array->var->name), term->span);
         return view.at ? make_index(r->ctx, row, view.at, term->span) : row;
     }
+    if (memory && r->fits && r->several && !mentions_row(reads, term))
+        return one_row(reads, term);
     if (term_children(term) == 0)
         return term;
     if (term->kind == CORE_LET && term->let.var->nat)
@@ -184,22 +186,37 @@ static Core *member_value(Rows *r, const Nest *member)
     return term;
 }
 
+/* Is the variable what a row is, or what stands beside it? */
+static bool is_own(const Rows *r, const CoreVar *var)
+{
+    bool own = var == r->matrix.var;
+    for (int i = 0; i < r->members.n; i++)
+        own |= r->members.at[i].var == var;
+    for (int i = 0; i < r->beside.n; i++)
+        own |= r->beside.at[i].var == var;
+    return own;
+}
+
+static bool mentions_own(const Rows *r, const Core *term)
+{
+    bool mentions = term->kind == CORE_VAR && is_own(r, term->var);
+    for (int i = 0; i < term_children(term) && !mentions; i++)
+        mentions = mentions_own(r, term_child(term, i));
+    return mentions;
+}
+
 /* Is the term made of maps and folds of whole rows and vectors of their length, of up to three in one
  * map? */
 static bool is_of_whole_rows(const Rows *r, const Core *term)
 {
     int indices;
     const Core *first, *base = term_base(term, &indices, &first);
-    if (indices > 0 && base->kind == CORE_VAR && base->var->type->kind == TY_ARRAY) {
-        bool own = base->var == r->matrix.var;
-        for (int i = 0; i < r->members.n; i++)
-            own |= r->members.at[i].var == base->var;
-        for (int i = 0; i < r->beside.n; i++)
-            own |= r->beside.at[i].var == base->var;
-        return !own;
-    }
+    if (indices > 0 && base->kind == CORE_VAR && base->var->type->kind == TY_ARRAY)
+        return !is_own(r, base->var);
     PrimId id = term->kind == CORE_PRIM ? term->prim.id : P_map;
     bool zip = id == P_zip || id == P_zip3;
+    if (id == P_join && !mentions_own(r, term))
+        return true;
     bool known = id == P_map || id == P_reduce || zip || prim_rows[id].level == LEVEL_SCALAR;
     for (int i = 0; i < term_children(term) && known; i++) {
         const Core *part = term_child(term, i);

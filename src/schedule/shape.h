@@ -86,6 +86,10 @@ Core *fold_of(Ctx *ctx, const Core *fold, Core *array);
 /* A fold whose operator neither commutes nor chooses what comes first: it is folded in order. */
 bool fold_is_ordered(Ctx *ctx, const Core *term);
 
+/* ---- nested.c ---- */
+/* The list in which a fold of folds by the same operator is one fold. */
+const Nests *folds_joined(Ctx *ctx, const Nests *nests, int *next_var);
+
 /* ---- apart.c ---- */
 /* The list in which folds over axes that lie apart in memory are folds of folds. */
 const Nests *folds_apart(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);

@@ -1,0 +1,146 @@
+/* A fold of folds by the same operator is one fold of all.
+ *
+ *   part[i][j] = reduce(+, 0, xs[i][j][k]), k < m;  sums[i] = reduce(+, 0, part[i][j]), j < n
+ *     ->  sums[i] = reduce(+, 0, xs[i][p / m][p % m]), p < n * m
+ *
+ * apart.c takes it apart again where its axes lie apart in memory. */
+#include "ir/key.h"
+#include "schedule/shape.h"
+
+typedef struct Nested {
+    Ctx *ctx;
+    int *next_var;
+    Nest **at;
+    int n;
+    Table of_var; /* from an array to its nest */
+    Table reads;  /* from a nest to a count: how often it is read, or is a result */
+} Nested;
+
+typedef struct Count {
+    int n;
+} Count;
+
+static void count_reads(Nested *m, const Core *term)
+{
+    Nest *nest = term->kind == CORE_VAR ? table_get(&m->of_var, term->var) : NULL;
+    Count *count = nest ? table_get(&m->reads, nest) : NULL;
+    if (count)
+        count->n++;
+    for (int i = 0; i < term_children(term); i++)
+        count_reads(m, term_child(term, i));
+}
+
+/* Does the read have each of the axes as an index, once? */
+static bool has_each(const Core *read, int indices, int n, Nat const *axes)
+{
+    for (int k = 0; k < n; k++) {
+        int times = 0;
+        const Core *t = read;
+        for (int i = 0; i < indices; i++, t = t->prim.args[0])
+            times += t->prim.nats[1] == axes[k];
+        if (times != 1)
+            return false;
+    }
+    return indices == n;
+}
+
+static bool is_plain_fold(const Nest *nest)
+{
+    bool fold = !nest->steps && !nest->kept && !nest->in_parts && term_is(nest->element, P_reduce);
+    if (!fold)
+        return false;
+    const Core *array = nest->element->prim.args[2];
+    for (int i = 0; i < nest->n_axes; i++)
+        fold &= !nat_mentions(array->type->size, nest->axes[i]->nat);
+    return fold;
+}
+
+/* The folds of which each element that this one folds is one, which nothing else reads; NULL: there are none. */
+static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis, Core *cell, int *indices)
+{
+    enum { MOST_AXES = 8 };
+    Nat axes[MOST_AXES + 1];
+    const Core *first, *base = term_base(cell, indices, &first), *fold = outer->element;
+    Nest *inner = base->kind == CORE_VAR ? table_get(&m->of_var, base->var) : NULL;
+    const Count *count = inner ? table_get(&m->reads, inner) : NULL;
+    if (!inner || count->n != 1 || !is_plain_fold(inner) || inner->n_axes != *indices || outer->n_axes > MOST_AXES - 1)
+        return NULL;
+    for (int i = 0; i < outer->n_axes; i++)
+        axes[i] = outer->axes[i]->nat;
+    axes[outer->n_axes] = axis->nat;
+    bool same = core_same(m->ctx, inner->element->prim.args[0], fold->prim.args[0]) &&
+                core_same(m->ctx, inner->element->prim.args[1], fold->prim.args[1]);
+    return same && has_each(cell, *indices, outer->n_axes + 1, axes) ? inner : NULL;
+}
+
+/* The fold of all that the inner folds are of. */
+static Core *joined_fold(const Nested *m, const Nest *outer, const Nest *inner, const CoreVar *axis, const Core *cell)
+{
+    Ctx *ctx = m->ctx;
+    CoreVar *within;
+    Core *element = fold_element(ctx, inner->element, &within, m->next_var);
+    const Core *at = cell;
+    for (int i = inner->n_axes - 1; i >= 0; i--, at = at->prim.args[0])
+        element = term_with_nat(ctx, m->next_var, element, inner->axes[i]->nat, at->prim.nats[1]);
+    Nat size = within->type->size;
+    CoreVar *p = make_var(ctx, m->next_var, axis->name, type_idx(ctx, nat_mul(ctx, axis->type->size, size)), cell->span);
+    element = term_with_nat(ctx, m->next_var, element, within->nat, nat_mod(ctx, p->nat, size));
+    element = term_with_nat(ctx, m->next_var, element, axis->nat, nat_div(ctx, p->nat, size));
+    return fold_of(ctx, outer->element, make_generate(ctx, p, element, cell->span));
+}
+
+/* Takes the inner folds into this one. */
+static void join_folds(Nested *m, int at)
+{
+    Nest *outer = m->at[at];
+    CoreVar *axis;
+    int indices;
+    if (!is_plain_fold(outer))
+        return;
+    Core *cell = fold_element(m->ctx, outer->element, &axis, m->next_var);
+    Nest *inner = inner_folds(m, outer, axis, cell, &indices);
+    if (!inner)
+        return;
+    Nest *joined = NEW(m->ctx, Nest);
+    *joined = *outer;
+    joined->element = joined_fold(m, outer, inner, axis, cell);
+    m->at[at] = joined;
+    table_put(m->ctx, &m->of_var, joined->var, joined);
+    table_put(m->ctx, &m->reads, joined, table_get(&m->reads, outer));
+    for (int i = 0; i < at; i++)
+        if (m->at[i] == inner)
+            m->at[i] = NULL;
+}
+
+const Nests *folds_joined(Ctx *ctx, const Nests *nests, int *next_var)
+{
+    if (nests_have_steps(nests)) /* which may read any of them */
+        return nests;
+    Nested m = {.ctx = ctx, .next_var = next_var, .n = nests->list.n};
+    Nests *new = NEW(ctx, Nests);
+    *new = *nests;
+    m.at = NEWN(ctx, Nest *, m.n + 1);
+    for (int i = 0; i < m.n; i++) {
+        m.at[i] = nests->list.at[i];
+        Count *count = NEW(ctx, Count);
+        *count = (Count){nests->result == NULL}; /* of two lists, either may read it */
+        table_put(ctx, &m.of_var, m.at[i]->var, m.at[i]);
+        table_put(ctx, &m.reads, m.at[i], count);
+    }
+    for (int i = 0; i < m.n; i++)
+        count_reads(&m, m.at[i]->element);
+    if (nests->result)
+        count_reads(&m, nests->result);
+    for (int i = 0; i < m.n; i++)
+        join_folds(&m, i);
+    new->list.at = NULL;
+    new->list.n = new->list.cap = 0;
+    for (int i = 0; i < m.n; i++)
+        if (m.at[i])
+            vec_push(ctx, &new->list, m.at[i]);
+    if (!nests->result) {
+        new->then = folds_joined(ctx, nests->then, next_var);
+        new->otherwise = folds_joined(ctx, nests->otherwise, next_var);
+    }
+    return new;
+}
