@@ -307,6 +307,55 @@ bool nat_equal(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
     answer(ctx, ASK_EQUAL, env, a, b, yes, (NatRange){0});
     return yes;
 }
+
+enum { MOST_FACTORS = 16 };
+
+/* Are all factors of one among those of the other? */
+static bool has_factors(const NatTerm *t, const NatTerm *part)
+{
+    bool used[MOST_FACTORS] = {false};
+    if (t->n_factors > MOST_FACTORS)
+        return false;
+    for (int i = 0; i < part->n_factors; i++) {
+        int at = 0;
+        while (at < t->n_factors && (used[at] || t->factors[at] != part->factors[i]))
+            at++;
+        if (at == t->n_factors)
+            return false;
+        used[at] = true;
+    }
+    return true;
+}
+
+/* A term of which a fact says that some of its factors together are a multiple: of n*m where n*m % 4 == 0, say. */
+static bool term_is_multiple(const NatFacts *facts, int64_t k, const NatTerm *t)
+{
+    if (t->coef % k == 0)
+        return true;
+    for (const NatFacts *f = facts; f; f = f->parent)
+        for (int i = 0; i < f->list.n; i++) {
+            const NatFact *fact = &f->list.at[i];
+            const Nat mod = fact->a->kind == NAT_MOD ? fact->a : fact->b, other = mod == fact->a ? fact->b : fact->a;
+            NatView v;
+            if (fact->kind != FACT_EQ || mod->kind != NAT_MOD || !nat_is(other, 0) || !nat_is_const(mod->b) || mod->b->value % k != 0)
+                continue;
+            nat_view(mod->a, &v);
+            if (v.n == 1 && v.at[0].coef == 1 && has_factors(t, &v.at[0]))
+                return true;
+        }
+    return false;
+}
+
+static bool terms_are_multiples(const NatFacts *facts, Nat k, Nat n)
+{
+    NatView v;
+    bool all = nat_is_const(k) && k->value >= 1;
+    nat_view(n, &v);
+    for (int i = 0; i < v.n && all; i++)
+        all = term_is_multiple(facts, k->value, &v.at[i]);
+    return all;
+}
+
 static bool divides_in(Ctx *ctx, const NatFacts *facts, NatEnv *env, Nat k, Nat n)
 {
     if (!nat_le(ctx, facts, nat_const(ctx, 1), k))
@@ -323,7 +372,7 @@ bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n)
     const Answer *known = ask(ctx, ASK_DIVIDES, env, k, n);
     if (known)
         return known->yes;
-    bool yes = !nat_refuted(env, FACT_DIVIDES, k, n) && divides_in(ctx, facts, env, k, n);
+    bool yes = !nat_refuted(env, FACT_DIVIDES, k, n) && (divides_in(ctx, facts, env, k, n) || terms_are_multiples(facts, k, n));
     answer(ctx, ASK_DIVIDES, env, k, n, yes, (NatRange){0});
     return yes;
 }

@@ -401,6 +401,14 @@ static void test_scopes(void)
     CHECK(!nat_divides(ctx, outer, nat_const(ctx, 8), n), "a fact left its scope");
     CHECK(nat_divides(ctx, inner, nat_const(ctx, 8), n), "a fact is not seen");
     CHECK(!nat_le(ctx, inner, nat_const(ctx, 1), n), "n >= 1 out of nowhere");
+    Nat m = nat_var(ctx, "m", nat_const(ctx, 0), NULL), k = nat_var(ctx, "k", nat_const(ctx, 0), NULL);
+    Nat four = nat_const(ctx, 4), whole = nat_mul(ctx, m, nat_mul(ctx, k, n));
+    NatFacts *product = nat_facts_new(ctx, NULL);
+    nat_fact_eq(ctx, product, nat_mod(ctx, nat_mul(ctx, m, k), four), zero);
+    CHECK(nat_divides(ctx, product, four, nat_add(ctx, whole, nat_mul_k(ctx, n, 8))), "of m*k*n, m*k is a multiple of 4");
+    CHECK(!nat_divides(ctx, product, four, nat_mul(ctx, m, n)), "m*n is no multiple because m*k is");
+    CHECK(!nat_divides(ctx, product, nat_const(ctx, 8), whole), "m*k is a multiple of 4 and not of 8");
+    CHECK(!nat_divides(ctx, product, four, nat_add(ctx, whole, n)), "n is no multiple");
     nat_fact_le(ctx, outer, nat_const(ctx, 1), n);
     CHECK(nat_le(ctx, inner, nat_const(ctx, 32), n), "a later fact of the parent is not seen");
     CHECK(nat_simplify(ctx, NULL, n) == n, "no facts");
