@@ -112,13 +112,13 @@ static void join_folds(Nested *m, int at)
             m->at[i] = NULL;
 }
 
-const Nests *folds_joined(Ctx *ctx, const Nests *nests, int *next_var)
+static Nests *joined(Ctx *ctx, const Nests *nests, int *next_var)
 {
-    if (nests_have_steps(nests)) /* which may read any of them */
-        return nests;
     Nested m = {.ctx = ctx, .next_var = next_var, .n = nests->list.n};
     Nests *new = NEW(ctx, Nests);
     *new = *nests;
+    if (nests_have_steps(nests)) /* which may read any of them */
+        return new;
     m.at = NEWN(ctx, Nest *, m.n + 1);
     for (int i = 0; i < m.n; i++) {
         m.at[i] = nests->list.at[i];
@@ -139,8 +139,13 @@ const Nests *folds_joined(Ctx *ctx, const Nests *nests, int *next_var)
         if (m.at[i])
             vec_push(ctx, &new->list, m.at[i]);
     if (!nests->result) {
-        new->then = folds_joined(ctx, nests->then, next_var);
-        new->otherwise = folds_joined(ctx, nests->otherwise, next_var);
+        new->then = joined(ctx, nests->then, next_var);
+        new->otherwise = joined(ctx, nests->otherwise, next_var);
     }
     return new;
+}
+
+const Nests *folds_joined(Ctx *ctx, const Nests *nests, int *next_var)
+{
+    return joined(ctx, nests, next_var);
 }
