@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what run.py has measured into docs/performance.md, and draws docs/plots/shapes.svg.
 
-    bench/shapes/report.py CSV        CSV: as bench/shapes/h100.csv, whose column `set` says which rows were drawn, by which seed
+    bench/shapes/report.py CSV        CSV: as bench/shapes/h200.csv, whose column `set` says which rows were drawn, by which seed
 
 A factor is risec's time over that of the faster one of torch and torch.compile. Rows whose best rival takes less than 5 us are in no mean."""
 import csv
