@@ -346,13 +346,23 @@ static bool term_is_multiple(const NatFacts *facts, int64_t k, const NatTerm *t)
     return false;
 }
 
+static bool has_quotient(const NatTerm *t)
+{
+    bool has = false;
+    for (int i = 0; i < t->n_factors; i++)
+        has |= t->factors[i]->kind == NAT_DIV || t->factors[i]->kind == NAT_MOD;
+    return has;
+}
+
+/* Not of quotients: where a product is the only one that is known, i/(n*m/4)*n*m + i%(n*m/4)*4 does not simplify to 4*i,
+ * and who asks would rather not compute it. */
 static bool terms_are_multiples(const NatFacts *facts, Nat k, Nat n)
 {
     NatView v;
     bool all = nat_is_const(k) && k->value >= 1;
     nat_view(n, &v);
     for (int i = 0; i < v.n && all; i++)
-        all = term_is_multiple(facts, k->value, &v.at[i]);
+        all = term_is_multiple(facts, k->value, &v.at[i]) && !has_quotient(&v.at[i]);
     return all;
 }
 

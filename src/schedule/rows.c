@@ -61,8 +61,8 @@ static CoreVar *row_of(Rows *r, Core *all, const char *name)
     for (int i = 0; i < r->beside.n; i++)
         if (core_same(r->ctx, r->beside.at[i].all, all))
             return r->beside.at[i].var;
-    bool number = row->kind == TY_SCALAR || (is_vector(row) && row->elem->scalar != SC_BOOL);
-    r->fits &= number; /* what else has no template */
+    bool as_long = r->matrix.all && is_vector(row) && row->elem->scalar != SC_BOOL && row->size == r->matrix.var->type->size;
+    r->fits &= row->kind == TY_SCALAR || as_long; /* what else has no template */
     vec_push(r->ctx, &r->beside, operand(r, all, name));
     return r->beside.at[r->beside.n - 1].var;
 }
