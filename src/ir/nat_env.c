@@ -150,6 +150,61 @@ static Nat whole_multiple(NatEnv *env, Nat factor, int64_t *coef)
     return factor->a;
 }
 
+/* The product that y is the whole k-th part of, where x/y is this factor: n*m of x / (n*m/4), where n*m % 4 == 0. */
+static bool is_by_part(NatEnv *env, Nat factor, NatView *product, int64_t *k)
+{
+    Nat y = factor->kind == NAT_DIV ? factor->b : NULL;
+    if (!y || y->kind != NAT_DIV || y->b->kind != NAT_CONST)
+        return false;
+    nat_view(y->a, product);
+    *k = y->b->value;
+    return product->n == 1 && product->at[0].coef == 1 && product->at[0].n_factors > 1 && nat_is(simplify(env, nat_mod(env->ctx, y->a, y->b)), 0);
+}
+
+static Nat nat_of_term(Ctx *ctx, const NatTerm *t)
+{
+    Poly p;
+    poly_init(ctx, &p);
+    poly_add_terms(&p, t, 1, TERM_K(1));
+    return poly_nat_raw(&p);
+}
+
+/* c*n*m*(x / (n*m/4)) as c*4*(n*m/4)*(x / (n*m/4)), which joins with a remainder by n*m/4; NULL: it is no such term. */
+static Nat with_parts(NatEnv *env, const NatTerm *t)
+{
+    Ctx *ctx = env->ctx;
+    for (int i = 0; i < t->n_factors; i++) {
+        NatView product;
+        NatTerm rest;
+        int64_t k;
+        if (!is_by_part(env, t->factors[i], &product, &k) || !mono_divide(ctx, t, &product.at[0], &rest))
+            continue;
+        Nat whole = nat_mul(ctx, nat_const(ctx, t->coef), nat_const(ctx, k));
+        whole = nat_mul(ctx, whole, t->factors[i]->b);
+        for (int j = 0; j < rest.n_factors; j++)
+            whole = nat_mul(ctx, whole, rest.factors[j]);
+        return whole;
+    }
+    return NULL;
+}
+
+/* The sum with such terms, where they join. */
+static Nat parts_joined(NatEnv *env, Nat sum)
+{
+    Nat joined = nat_const(env->ctx, 0);
+    bool any = false;
+    NatView v;
+    nat_view(sum, &v);
+    for (int i = 0; i < v.n; i++) {
+        Nat term = with_parts(env, &v.at[i]);
+        any |= term != NULL;
+        joined = nat_add(env->ctx, joined, term ? term : nat_of_term(env->ctx, &v.at[i]));
+    }
+    NatView now;
+    nat_view(joined, &now);
+    return any && !nat_is_error(joined) && now.n < v.n ? joined : sum;
+}
+
 static Nat simplify_once(NatEnv *env, Nat a)
 {
     Ctx *ctx = env->ctx;
@@ -167,7 +222,7 @@ static Nat simplify_once(NatEnv *env, Nat a)
                 product = nat_mul(ctx, product, simplify(env, whole_multiple(env, a->terms[i].factors[j], &coef)));
             r = nat_add(ctx, r, nat_mul(ctx, product, nat_const(ctx, coef)));
         }
-        return r;
+        return parts_joined(env, r);
     }
     case NAT_VAR:
         break;

@@ -308,61 +308,34 @@ bool nat_equal(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
     return yes;
 }
 
-enum { MOST_FACTORS = 16 };
-
-/* Are all factors of one among those of the other? */
-static bool has_factors(const NatTerm *t, const NatTerm *part)
-{
-    bool used[MOST_FACTORS] = {false};
-    if (t->n_factors > MOST_FACTORS)
-        return false;
-    for (int i = 0; i < part->n_factors; i++) {
-        int at = 0;
-        while (at < t->n_factors && (used[at] || t->factors[at] != part->factors[i]))
-            at++;
-        if (at == t->n_factors)
-            return false;
-        used[at] = true;
-    }
-    return true;
-}
-
 /* A term of which a fact says that some of its factors together are a multiple: of n*m where n*m % 4 == 0, say. */
-static bool term_is_multiple(const NatFacts *facts, int64_t k, const NatTerm *t)
+static bool term_is_multiple(Ctx *ctx, const NatFacts *facts, int64_t k, const NatTerm *t)
 {
     if (t->coef % k == 0)
         return true;
     for (const NatFacts *f = facts; f; f = f->parent)
         for (int i = 0; i < f->list.n; i++) {
             const NatFact *fact = &f->list.at[i];
-            const Nat mod = fact->a->kind == NAT_MOD ? fact->a : fact->b, other = mod == fact->a ? fact->b : fact->a;
+            const Nat mod = fact->a->kind == NAT_MOD ? fact->a : fact->b;
             NatView v;
-            if (fact->kind != FACT_EQ || mod->kind != NAT_MOD || !nat_is(other, 0) || !nat_is_const(mod->b) || mod->b->value % k != 0)
+            NatTerm rest;
+            bool zero = fact->kind == FACT_EQ && mod->kind == NAT_MOD && nat_is(mod == fact->a ? fact->b : fact->a, 0);
+            if (!zero || !nat_is_const(mod->b) || mod->b->value % k != 0)
                 continue;
             nat_view(mod->a, &v);
-            if (v.n == 1 && v.at[0].coef == 1 && has_factors(t, &v.at[0]))
+            if (v.n == 1 && v.at[0].coef == 1 && mono_divide(ctx, t, &v.at[0], &rest))
                 return true;
         }
     return false;
 }
 
-static bool has_quotient(const NatTerm *t)
-{
-    bool has = false;
-    for (int i = 0; i < t->n_factors; i++)
-        has |= t->factors[i]->kind == NAT_DIV || t->factors[i]->kind == NAT_MOD;
-    return has;
-}
-
-/* Not of quotients: where a product is the only one that is known, i/(n*m/4)*n*m + i%(n*m/4)*4 does not simplify to 4*i,
- * and who asks would rather not compute it. */
-static bool terms_are_multiples(const NatFacts *facts, Nat k, Nat n)
+static bool terms_are_multiples(Ctx *ctx, const NatFacts *facts, Nat k, Nat n)
 {
     NatView v;
     bool all = nat_is_const(k) && k->value >= 1;
     nat_view(n, &v);
     for (int i = 0; i < v.n && all; i++)
-        all = term_is_multiple(facts, k->value, &v.at[i]) && !has_quotient(&v.at[i]);
+        all = term_is_multiple(ctx, facts, k->value, &v.at[i]);
     return all;
 }
 
@@ -382,7 +355,8 @@ bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n)
     const Answer *known = ask(ctx, ASK_DIVIDES, env, k, n);
     if (known)
         return known->yes;
-    bool yes = !nat_refuted(env, FACT_DIVIDES, k, n) && (divides_in(ctx, facts, env, k, n) || terms_are_multiples(facts, k, n));
+    bool yes = !nat_refuted(env, FACT_DIVIDES, k, n) &&
+               (divides_in(ctx, facts, env, k, n) || terms_are_multiples(ctx, facts, k, n));
     answer(ctx, ASK_DIVIDES, env, k, n, yes, (NatRange){0});
     return yes;
 }
