@@ -84,9 +84,7 @@ static bool read_by(const Group *read, int rows, int n, Nest *const *members)
 /* Are the rows that several arrays are computed by few and long? Else the first such rows are noted. */
 static bool are_few(Groups *g, const Nest *nest, int rows, Nat length)
 {
-    LongRows found = {nat_const(g->ctx, 1), length};
-    for (int i = 0; i < rows; i++)
-        found.rows = nat_mul(g->ctx, found.rows, nest->axes[i]->type->size);
+    LongRows found = {axes_count(g->ctx, rows, nest->axes), length};
     if (rows_are_few(g->ctx, g->entry->known, &found))
         return true;
     if (!g->rows->rows)
@@ -435,9 +433,7 @@ static void give_value(Groups *g, int last, int *next_var)
         g->matrices = true;
         return;
     }
-    if (!nest->steps && reads_list(g, nest))
-        nest->value = value_of_rows(g, last, next_var);
-    if (nest->value)
+    if (!nest->steps && nest->n_axes > 2 && reads_list(g, nest) && (nest->value = value_of_rows(g, last, next_var)))
         return;
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     g->matrices |= nest->value && !nest->steps;
@@ -520,11 +516,11 @@ static Core *results_valued(Groups *g, Core *result, bool several, const Nest *s
         group->taken = true;
         return group->nest->value;
     }
-    Core **items, **several_items;
+    Core **items;
+    several |= result_items(result, &items) > 0;
     int n = result_parts(result, &items);
     if (n == 0)
         return result;
-    several |= result_items(result, &several_items) > 0;
     Core *new = term_copy(g->ctx, result);
     for (int i = 0; i < n; i++)
         result_set_part(new, i, results_valued(g, items[i], several, shared));
@@ -561,8 +557,8 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, L
             give_value(&g, i, next_var);
     if (nests->result) {
         note_components(&g, nests->result);
-        bool joined = result_is_joined(nests->result);
-        nests->result = results_valued(&g, nests->result, of_two && !joined, shared_result(&g, nests->result));
+        bool several = of_two && !result_is_joined(nests->result);
+        nests->result = results_valued(&g, nests->result, several, shared_result(&g, nests->result));
     }
     if (g.matrices) /* their many kernels are not worth a second form of the list */
         *rows = (LongRows){0};

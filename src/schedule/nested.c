@@ -55,15 +55,18 @@ static bool is_plain_fold(const Nest *nest)
     return fold;
 }
 
-/* The folds of which each element that this one folds is one, which nothing else reads; NULL: there are none. */
-static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis, Core *cell, int *indices)
+/* The folds of which each element that this one folds is one, and which nothing else reads; NULL:
+ * there are none. */
+static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis, Core *cell,
+                         int *indices)
 {
     enum { MOST_AXES = 8 };
     Nat axes[MOST_AXES + 1];
     const Core *first, *base = term_base(cell, indices, &first), *fold = outer->element;
     Nest *inner = base->kind == CORE_VAR ? table_get(&m->of_var, base->var) : NULL;
     const Count *count = inner ? table_get(&m->reads, inner) : NULL;
-    if (!inner || count->n != 1 || !is_plain_fold(inner) || inner->n_axes != *indices || outer->n_axes > MOST_AXES - 1)
+    if (!inner || count->n != 1 || !is_plain_fold(inner) || inner->n_axes != *indices ||
+        outer->n_axes > MOST_AXES)
         return NULL;
     for (int i = 0; i < outer->n_axes; i++)
         axes[i] = outer->axes[i]->nat;
@@ -74,19 +77,17 @@ static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis
 }
 
 /* The fold of all that the inner folds are of. */
-static Core *joined_fold(const Nested *m, const Nest *outer, const Nest *inner, const CoreVar *axis, const Core *cell)
+static Core *joined_fold(const Nested *m, const Nest *outer, const Nest *inner, CoreVar *axis,
+                         const Core *cell)
 {
     Ctx *ctx = m->ctx;
-    CoreVar *within;
-    Core *element = fold_element(ctx, inner->element, &within, m->next_var);
+    CoreVar *axes[2] = {axis}, *all;
+    Core *element = fold_element(ctx, inner->element, &axes[1], m->next_var);
     const Core *at = cell;
     for (int i = inner->n_axes - 1; i >= 0; i--, at = at->prim.args[0])
         element = term_with_nat(ctx, m->next_var, element, inner->axes[i]->nat, at->prim.nats[1]);
-    Nat size = within->type->size;
-    CoreVar *p = make_var(ctx, m->next_var, axis->name, type_idx(ctx, nat_mul(ctx, axis->type->size, size)), cell->span);
-    element = term_with_nat(ctx, m->next_var, element, within->nat, nat_mod(ctx, p->nat, size));
-    element = term_with_nat(ctx, m->next_var, element, axis->nat, nat_div(ctx, p->nat, size));
-    return fold_of(ctx, outer->element, make_generate(ctx, p, element, cell->span));
+    element = flattened(ctx, 2, axes, element, &all, m->next_var);
+    return fold_of(ctx, outer->element, make_generate(ctx, all, element, cell->span));
 }
 
 /* Takes the inner folds into this one. */

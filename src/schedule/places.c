@@ -135,7 +135,7 @@ CoreVar *open_axis(Build *b, const char *name, Nat length, Span span)
     }
     most = with_value(b, most);
     Nat simple = nat_simplify(ctx, b->known, most);
-    most = nat_is(simple, 0) ? most : simple; /* nothing is split into rows of 0, not even where there are none */
+    most = nat_is(simple, 0) ? most : simple; /* nothing is split into rows of 0 elements */
     if (!nat_le(ctx, b->known, zero, most))
         most = nat_max(ctx, zero, most);
     CoreVar *axis = make_var(ctx, &b->next_var, name, type_idx(ctx, most), span);

@@ -11,8 +11,8 @@ static bool is_as_large(Build *b, Type a, Type other)
     return same && a == other;
 }
 
-/* The same value of an equal type: a size may be written in two ways. What stands in memory is as it
- * is. */
+/* The same value of an equal type: a size may be written in two ways. What stands in memory stays
+ * as it is. */
 static Value *of_type(Build *b, Value *value, Type type)
 {
     if (value->kind == VALUE_TERM && is_as_large(b, value->term->type, type))
@@ -107,7 +107,8 @@ static Core *rows_joined(Build *b, const Value *value, Core *rows, Type type)
         return make_prim(b->ctx, P_join, type, 2, nats, 1, &rows, value->span);
     }
     CoreVar *row = make_var(b->ctx, b->v.next_var, "row", rows->type->elem, value->span);
-    return make_map(b->ctx, row, rows_joined(b, value->items[0], make_ref(b->ctx, row, value->span), type->elem), rows);
+    Core *of_row = rows_joined(b, value->items[0], make_ref(b->ctx, row, value->span), type->elem);
+    return make_map(b->ctx, row, of_row, rows);
 }
 
 Core *build_results(Build *b, Value *value, Type type)

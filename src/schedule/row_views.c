@@ -1,12 +1,15 @@
-/* Rows of arrays in memory that are no rows of an array as it is. With i for the row and e for the element:
+/* Rows of arrays in memory that are no rows of an array as it is. With i for the row and e for the
+ * element:
  *
- *   xs[i][e / m][e % m]   ->  e of map(join, xs)            all that is within the first axes
- *   xs[64*i + e]          ->  e of split(64, xs)            rows in memory, one after the other
- *   xs[128*i + e]         ->  e of generate(i => split(64, xs)[2*i])   or some of them
- *   mask[i / n][e]        ->  e of generate(i => mask[i / n])   any row that the row alone says
- *   scale[i / n]          ->  generate(i => scale[i / n])       or number
- *   xs[i][l], l = is[i]   ->  generate(i => let l = is[i] in xs[i][l])
- */
+ *   xs[i][e / m][e % m]  ->  e of map(join, xs)                  all that is within the first axes
+ *   xs[64*i + e]         ->  e of split(64, xs)                  rows one after the other
+ *   xs[128*i + e]        ->  e of generate(i => split(64, xs)[2*i])  or some of them
+ *   mask[i / n][e]       ->  e of generate(i => mask[i / n])     any row that the row alone says
+ *   scale[i / n]         ->  generate(i => scale[i / n])         or number
+ *   xs[i][l], l = is[i]  ->  generate(i => let l = is[i] in xs[i][l])
+ *   xs[i][m - 1 - e]     ->  e of generate(i => generate(e => xs[i][m - 1 - e]))
+ *
+ * The first that fits is taken: a number, the row as it is, one that is split off, any other. */
 #include "schedule/row_views.h"
 
 static void note_inner(RowReads *r, const Core *term)
@@ -29,14 +32,6 @@ RowReads row_reads(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int rows,
     return r;
 }
 
-Nat rows_count(const RowReads *r)
-{
-    Nat n = nat_const(r->ctx, 1);
-    for (int i = 0; i < r->rows; i++)
-        n = nat_mul(r->ctx, n, r->nest->axes[i]->type->size);
-    return n;
-}
-
 Core *array_joined(Ctx *ctx, Core *all)
 {
     Nat nats[2] = {all->type->size, all->type->elem->size};
@@ -44,12 +39,23 @@ Core *array_joined(Ctx *ctx, Core *all)
     return make_prim(ctx, P_join, type, 2, nats, 1, &all, all->span);
 }
 
-Core *rows_joined(const RowReads *r, Core *array)
+/* All elements of an array of any rank, one after the other. */
+static Core *all_joined(Ctx *ctx, Core *array)
+{
+    while (array->type->elem->kind == TY_ARRAY)
+        array = array_joined(ctx, array);
+    return array;
+}
+
+/* All rows of an array whose first axes are those of the rows, one after the other. */
+static Core *rows_joined(const RowReads *r, Core *array)
 {
     for (int i = r->rows; i > 1; i--)
         array = array_joined(r->ctx, array);
     return array;
 }
+
+static Nat rows_count(const RowReads *r) { return axes_count(r->ctx, r->rows, r->nest->axes); }
 
 bool mentions_row(const RowReads *r, const Core *term)
 {
@@ -85,7 +91,7 @@ static bool nat_mentions_inner(const RowReads *r, Nat nat)
 
 static Nat simple(const RowReads *r, Nat nat) { return nat_simplify(r->ctx, r->entry->known, nat); }
 
-/* ---- rows as they are --------------------------------------------------------------------------- */
+/* ---- rows as they are ------------------------------------------------------------------------ */
 
 /* Has the array a row for each row of the results, and no more? */
 static bool has_all_rows(const RowReads *r, Type type)
@@ -102,13 +108,11 @@ static Core *within_joined(const RowReads *r, Core *all)
     if (all->type->elem->kind != TY_ARRAY || all->type->elem->elem->kind != TY_ARRAY)
         return all;
     CoreVar *row = make_var(r->ctx, r->next_var, "row", all->type->elem, all->span);
-    Core *flat = make_ref(r->ctx, row, all->span);
-    while (flat->type->elem->kind == TY_ARRAY)
-        flat = array_joined(r->ctx, flat);
-    return make_map(r->ctx, row, flat, all);
+    return make_map(r->ctx, row, all_joined(r->ctx, make_ref(r->ctx, row, all->span)), all);
 }
 
-static bool own_rows(const RowReads *r, Core *read, Core *array, int indices, bool several, RowView *view)
+static bool own_rows(const RowReads *r, Core *read, Core *array, int indices, bool several,
+                     RowView *view)
 {
     int within = indices - r->rows;
     if (own_indices(read, r->nest) < r->rows || !has_all_rows(r, array->type) ||
@@ -120,7 +124,7 @@ static bool own_rows(const RowReads *r, Core *read, Core *array, int indices, bo
     return !view->at || !nat_mentions_row(r, view->at);
 }
 
-/* ---- rows and numbers that the row alone says --------------------------------------------------- */
+/* ---- rows and numbers that the row alone says ------------------------------------------------ */
 
 /* Are all elements that the term reads there, whatever the condition around it says? */
 static bool is_in_bounds(const RowReads *r, const Core *term)
@@ -144,8 +148,10 @@ static Core *with_lets(const RowReads *r, Core *read)
             continue;
         if (!term_is(let->let.value, P_index))
             return NULL;
-        CoreVar *at = make_var(r->ctx, r->next_var, let->let.var->name, let->let.var->type, read->span);
-        read = make_let(r->ctx, at, let->let.value, term_with_nat(r->ctx, r->next_var, read, let->let.var->nat, at->nat));
+        const CoreVar *var = let->let.var;
+        CoreVar *at = make_var(r->ctx, r->next_var, var->name, var->type, read->span);
+        read = term_with_nat(r->ctx, r->next_var, read, let->let.var->nat, at->nat);
+        read = make_let(r->ctx, at, let->let.value, read);
     }
     return read;
 }
@@ -156,28 +162,31 @@ static Core *over_rows(const RowReads *r, Core *row)
     CoreVar *const *axes = r->nest->axes;
     if (mentions_inner(r, row) || !is_in_bounds(r, row))
         return NULL;
-    CoreVar *place = make_var(r->ctx, r->next_var, axes[0]->name, type_idx(r->ctx, rows_count(r)), row->span);
+    Type index = type_idx(r->ctx, rows_count(r));
+    CoreVar *place = make_var(r->ctx, r->next_var, axes[0]->name, index, row->span);
     Nat left = place->nat;
     for (int i = r->rows - 1; i >= 0; i--) {
         Nat size = axes[i]->type->size;
-        row = term_with_nat(r->ctx, r->next_var, row, axes[i]->nat, i ? nat_mod(r->ctx, left, size) : left);
+        Nat at = i ? nat_mod(r->ctx, left, size) : left;
+        row = term_with_nat(r->ctx, r->next_var, row, axes[i]->nat, at);
         left = i ? nat_div(r->ctx, left, size) : left;
     }
     return make_generate(r->ctx, place, row, row->span);
 }
 
-/* ---- rows of an array that is split into rows ---------------------------------------------------- */
+/* ---- rows of an array that is split into rows ------------------------------------------------ */
 
-/* The array, split into rows of this length: of them, row i of the results has the one at `row`. NULL: not known to be there. */
+/* The array, split into rows of this length: of them, row i of the results has the one at `row`.
+ * NULL: it is not known to be there. */
 static Core *split_rows(const RowReads *r, Core *array, Nat cells, Nat length, Nat row)
 {
     Ctx *ctx = r->ctx;
     const NatFacts *known = r->entry->known;
     Nat place = nat_const(ctx, 0), rows = simple(r, nat_div(ctx, cells, length));
     for (int i = 0; i < r->rows; i++)
-        place = nat_add(ctx, nat_mul(ctx, place, r->nest->axes[i]->type->size), r->nest->axes[i]->nat);
-    while (array->type->elem->kind == TY_ARRAY)
-        array = array_joined(ctx, array);
+        place = nat_add(ctx, nat_mul(ctx, place, r->nest->axes[i]->type->size),
+                        r->nest->axes[i]->nat);
+    array = all_joined(ctx, array);
     Nat nats[2] = {array->type->size, length};
     Type type = type_array(ctx, rows, type_array(ctx, length, array->type->elem));
     Core *split = make_prim(ctx, P_split, type, 2, nats, 1, &array, array->span);
@@ -192,8 +201,8 @@ static bool rows_of_length(const RowReads *r, Core *read, Core *array, Nat lengt
     Nat flat = flat_index(ctx, read), cells = nat_const(ctx, 1);
     for (Type t = array->type; t->kind == TY_ARRAY; t = t->elem)
         cells = nat_mul(ctx, cells, t->size);
-    if (nat_mentions_row(r, length) || nat_mentions_inner(r, length) || !nat_le(ctx, known, nat_const(ctx, 1), length) ||
-        !nat_divides(ctx, known, length, cells))
+    if (nat_mentions_row(r, length) || nat_mentions_inner(r, length) ||
+        !nat_le(ctx, known, nat_const(ctx, 1), length) || !nat_divides(ctx, known, length, cells))
         return false;
     Nat at = simple(r, nat_mod(ctx, flat, length)), row = simple(r, nat_div(ctx, flat, length));
     if (nat_mentions_row(r, at) || nat_mentions_inner(r, row) || !nat_mentions_row(r, row))
@@ -208,13 +217,14 @@ static bool rows_in_order(const RowReads *r, Core *read, Core *array, RowView *v
     Nat flat = flat_index(r->ctx, read);
     for (int i = 0; i < r->inner.n; i++) {
         const CoreVar *at = r->inner.at[i];
-        if (nat_mentions(flat, at->nat) && at->type->kind == TY_IDX && rows_of_length(r, read, array, at->type->size, view))
+        if (nat_mentions(flat, at->nat) && at->type->kind == TY_IDX &&
+            rows_of_length(r, read, array, at->type->size, view))
             return true;
     }
     return false;
 }
 
-/* ---- any --------------------------------------------------------------------------------------- */
+/* ---- any ------------------------------------------------------------------------------------- */
 
 /* A row, or a number, as it is read. */
 static bool as_read(const RowReads *r, Core *read, RowView *view)
@@ -236,21 +246,23 @@ static bool is_element(const RowReads *r, Nat at, Nat length)
 {
     bool element = false;
     for (int i = 0; i < r->inner.n; i++)
-        element |= r->inner.at[i]->nat == at && r->inner.at[i]->type->size == length && !is_let(r, at);
-    return element;
+        element |= r->inner.at[i]->nat == at && r->inner.at[i]->type->size == length;
+    return element && !is_let(r, at);
 }
 
-/* What the row of the results and one index within it say: rows of what is read at each such index. */
+/* What the row of the results and one index within it say: rows of what is read at each such
+ * index. */
 static bool rows_of_index(const RowReads *r, Core *read, RowView *view)
 {
     for (int i = 0; i < r->inner.n; i++) {
         const CoreVar *at = r->inner.at[i];
-        if (!term_mentions_nat(r->ctx, read, at->nat) || is_let(r, at->nat) || nat_mentions_row(r, at->type->size) ||
-            nat_mentions_inner(r, at->type->size))
+        Nat length = at->type->size;
+        if (!term_mentions_nat(r->ctx, read, at->nat) || is_let(r, at->nat) ||
+            nat_mentions_row(r, length) || nat_mentions_inner(r, length))
             continue;
         CoreVar *e = make_var(r->ctx, r->next_var, at->name, at->type, read->span);
-        Core *row = make_generate(r->ctx, e, term_with_nat(r->ctx, r->next_var, read, at->nat, e->nat), read->span);
-        *view = (RowView){over_rows(r, row), at->nat};
+        Core *element = term_with_nat(r->ctx, r->next_var, read, at->nat, e->nat);
+        *view = (RowView){over_rows(r, make_generate(r->ctx, e, element, read->span)), at->nat};
         return view->all;
     }
     return false;
@@ -278,8 +290,7 @@ Core *one_row(const RowReads *r, Core *read)
     Core *array = (Core *)(uintptr_t)term_base(read, &indices, &first);
     if (read->type->kind == TY_ARRAY || indices < 2 || mentions_row(r, read))
         return read;
-    while (array->type->elem->kind == TY_ARRAY)
-        array = array_joined(r->ctx, array);
+    array = all_joined(r->ctx, array);
     return make_index(r->ctx, array, simple(r, flat_index(r->ctx, read)), read->span);
 }
 
@@ -287,7 +298,8 @@ bool row_view(const RowReads *r, Core *read, bool several, RowView *view)
 {
     int indices;
     const Core *first;
-    Core *array = (Core *)(uintptr_t)term_base(read, &indices, &first), *whole = several ? with_lets(r, read) : read;
+    Core *array = (Core *)(uintptr_t)term_base(read, &indices, &first);
+    Core *whole = several ? with_lets(r, read) : read;
     bool number = read->type->kind != TY_ARRAY;
     if (!whole || !mentions_row(r, whole) || (!number && read->type->elem->kind == TY_ARRAY))
         return false;
@@ -300,5 +312,6 @@ bool row_view(const RowReads *r, Core *read, bool several, RowView *view)
             *view = other;
         return true;
     }
-    return several && ((number && whole == read && rows_in_order(r, read, array, view)) || other_rows(r, read, view));
+    return several && ((number && whole == read && rows_in_order(r, read, array, view)) ||
+                       other_rows(r, read, view));
 }

@@ -1,10 +1,11 @@
-/* What a program of rows reads of memory for each of its rows: arrays with a row, or a number, for each. */
+/* What a program of rows reads of memory for each of its rows: arrays with a row, or a number, for
+ * each. */
 #ifndef RISEC_SCHEDULE_ROW_VIEWS_H
 #define RISEC_SCHEDULE_ROW_VIEWS_H
 
 #include "schedule/shape.h"
 
-/* Where a program of rows reads: in the term of this nest, whose first `rows` axes say which row. */
+/* Where a program of rows reads: in the term of a nest whose first `rows` axes say which row. */
 typedef struct RowReads {
     Ctx *ctx;
     const CoreEntry *entry;
@@ -23,14 +24,10 @@ typedef struct RowView {
 RowReads row_reads(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int rows, int *next_var);
 /* join of the array. */
 Core *array_joined(Ctx *ctx, Core *array);
-/* All rows of an array whose first axes are those of the rows, one after the other. */
-Core *rows_joined(const RowReads *reads, Core *array);
-/* How many rows there are. */
-Nat rows_count(const RowReads *reads);
 /* Does the term mention an axis that says which row? */
 bool mentions_row(const RowReads *reads, const Core *term);
-/* What the read of an array in memory is, if each row of the results has a row of its own, or a number. Without
- * `several`, only rows as they are. */
+/* What the read of an array in memory is, if each row of the results has a row of its own, or a
+ * number. Without `several`, only rows as they are. */
 bool row_view(const RowReads *reads, Core *read, bool several, RowView *view);
 
 /* The read of an array that is the same for all rows, as an element of one row. */

@@ -61,7 +61,8 @@ static CoreVar *row_of(Rows *r, Core *all, const char *name)
     for (int i = 0; i < r->beside.n; i++)
         if (core_same(r->ctx, r->beside.at[i].all, all))
             return r->beside.at[i].var;
-    bool as_long = r->matrix.all && is_vector(row) && row->elem->scalar != SC_BOOL && row->size == r->matrix.var->type->size;
+    bool numbers = is_vector(row) && row->elem->scalar != SC_BOOL;
+    bool as_long = numbers && r->matrix.all && row->size == r->matrix.var->type->size;
     r->fits &= row->kind == TY_SCALAR || as_long; /* what else has no template */
     vec_push(r->ctx, &r->beside, operand(r, all, name));
     return r->beside.at[r->beside.n - 1].var;
@@ -137,9 +138,7 @@ static Core *row_term(Rows *r, RowReads *reads, Core *term)
  * axes. */
 static Core *with_place(Rows *r, const Nest *nest, int axis, Core *term)
 {
-    Nat all = nat_const(r->ctx, 1);
-    for (int i = 0; i < r->rows; i++)
-        all = nat_mul(r->ctx, all, nest->axes[i]->type->size);
+    Nat all = axes_count(r->ctx, r->rows, nest->axes);
     const char *name = r->rows == 1 ? nest->axes[0]->name : "place";
     if (!r->place)
         r->place = make_var(r->ctx, r->next_var, name, type_idx(r->ctx, all), term->span);

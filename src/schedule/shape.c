@@ -221,6 +221,14 @@ static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
     return make_map(s->ctx, row, fold_of(s->ctx, fold, make_ref(s->ctx, row, fold->span)), rows);
 }
 
+Nat axes_count(Ctx *ctx, int n, CoreVar *const *axes)
+{
+    Nat count = nat_const(ctx, 1);
+    for (int i = 0; i < n; i++)
+        count = nat_mul(ctx, count, axes[i]->type->size);
+    return count;
+}
+
 Core *split_within(Ctx *ctx, int *next_var, Core *array, int depth, int n, CoreVar *const *axes)
 {
     if (n < 2)
@@ -230,9 +238,7 @@ Core *split_within(Ctx *ctx, int *next_var, Core *array, int depth, int n, CoreV
         return make_map(ctx, row, split_within(ctx, next_var, make_ref(ctx, row, array->span), depth - 1, n, axes), array);
     }
     for (int i = n - 1; i > 0; i--) {
-        Nat rows = nat_const(ctx, 1), size = axes[i]->type->size;
-        for (int k = 0; k < i; k++)
-            rows = nat_mul(ctx, rows, axes[k]->type->size);
+        Nat rows = axes_count(ctx, i, axes), size = axes[i]->type->size;
         Nat nats[2] = {nat_mul(ctx, rows, size), size};
         Type type = type_array(ctx, rows, type_array(ctx, size, array->type->elem));
         array = make_prim(ctx, P_split, type, 2, nats, 1, &array, array->span);
@@ -254,9 +260,7 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
     if (none)
         return make_zero(ctx, next_var, all, span);
     for (int i = n_axes - 1; i > 0; i--) {
-        Nat size = axes[i]->type->size, n_rows = nat_const(ctx, 1);
-        for (int k = 0; k < i; k++)
-            n_rows = nat_mul(ctx, n_rows, axes[k]->type->size);
+        Nat size = axes[i]->type->size, n_rows = axes_count(ctx, i, axes);
         Nat nats[2] = {nat_mul(ctx, n_rows, size), size};
         Type type = type_array(ctx, n_rows, type_array(ctx, size, term->type->elem));
         term = make_prim(ctx, P_split, type, 2, nats, 1, &term, span);
@@ -287,10 +291,7 @@ Core *flattened(Ctx *ctx, int n, CoreVar *const *axes, Core *element, CoreVar **
         *flat = axes[0];
         return element;
     }
-    Nat size = nat_const(ctx, 1);
-    for (int i = 0; i < n; i++)
-        size = nat_mul(ctx, size, axes[i]->type->size);
-    *flat = make_var(ctx, next_var, "p", type_idx(ctx, size), element->span);
+    *flat = make_var(ctx, next_var, "p", type_idx(ctx, axes_count(ctx, n, axes)), element->span);
     Nat left = (*flat)->nat;
     for (int i = n - 1; i >= 0; i--) {
         element = term_with_nat(ctx, next_var, element, axes[i]->nat, i ? nat_mod(ctx, left, axes[i]->type->size) : left);
@@ -322,13 +323,11 @@ static Core *joined_rows(const Shape *s, const Nest *nest)
     const Core *fold = fold_in(nest->element);
     Core *element = fold_element(s->ctx, fold, &axis, s->next_var);
     Neighbours n = neighbours_of(s, element, axis, nest->axes[nest->n_axes - 1]);
-    Nat rows = nat_const(ctx, 1);
-    for (int i = 0; i < nest->n_axes; i++) {
-        rows = nat_mul(ctx, rows, nest->axes[i]->type->size);
+    Nat rows = axes_count(ctx, nest->n_axes, nest->axes);
+    for (int i = 0; i < nest->n_axes; i++)
         if (term_mentions_nat(ctx, fold->prim.args[0], nest->axes[i]->nat) ||
             nat_mentions(axis->type->size, nest->axes[i]->nat))
             return NULL;
-    }
     if (term_is(fold, P_reduce) && is_across(&n) && !type_gives_arrays(fold->type))
         return joined_columns(s, nest, axis, element);
     if (term_is(fold, P_reduce) && (n.along_fold == 0 || n.along_kept >= n.along_fold))

@@ -67,6 +67,8 @@ Core *rows_split(Ctx *ctx, const CoreEntry *entry, int n_axes, CoreVar *const *a
 Core *all_or_none(Ctx *ctx, const CoreEntry *entry, const Nest *nest, Core *all, int *next_var);
 /* The array of arrays, where the dimension at this depth is split into these axes. */
 Core *split_within(Ctx *ctx, int *next_var, Core *array, int depth, int n, CoreVar *const *axes);
+/* How many elements there are over all of these axes. */
+Nat axes_count(Ctx *ctx, int n, CoreVar *const *axes);
 /* The element where one index counts through all of these axes. */
 Core *flattened(Ctx *ctx, int n, CoreVar *const *axes, Core *element, CoreVar **flat, int *next_var);
 /* Do neighbours along the axis lie beside each other, where an element is at this place of memory? */
