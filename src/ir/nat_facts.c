@@ -171,7 +171,7 @@ void nat_fact_le(Ctx *ctx, NatFacts *facts, Nat a, Nat b) { add_fact(ctx, facts,
 void nat_fact_eq(Ctx *ctx, NatFacts *facts, Nat a, Nat b) { add_fact(ctx, facts, FACT_EQ, a, b); }
 void nat_fact_ne(Ctx *ctx, NatFacts *facts, Nat a, Nat b) { add_fact(ctx, facts, FACT_NE, a, b); }
 
-/* Divisions count more than length. */
+/* Divisions count more than length, and a number less than a variable that equals it. */
 static int cost(Nat a)
 {
     int c = 1;
@@ -179,6 +179,7 @@ static int cost(Nat a)
     case NAT_ERROR:
         return 1 << 30;
     case NAT_CONST:
+        return 0;
     case NAT_VAR:
         return 1;
     case NAT_DIV:

@@ -412,6 +412,10 @@ static void test_scopes(void)
     nat_fact_le(ctx, outer, nat_const(ctx, 1), n);
     CHECK(nat_le(ctx, inner, nat_const(ctx, 32), n), "a later fact of the parent is not seen");
     CHECK(nat_simplify(ctx, NULL, n) == n, "no facts");
+    NatFacts *one = nat_facts_new(ctx, NULL);
+    nat_fact_eq(ctx, one, m, nat_const(ctx, 1));
+    CHECK(nat_simplify(ctx, one, m) == nat_const(ctx, 1), "m == 1 does not make m 1");
+    CHECK(nat_simplify(ctx, one, nat_mul(ctx, m, k)) == k, "m == 1 does not make m*k k");
 
     /* Answers are remembered, each its own. */
     Nat x = nat_var(ctx, "x", NULL, NULL), limit = nat_add_k(ctx, n, 5);
