@@ -137,9 +137,11 @@ static void collect(Barriers *b, ImpBlock *block, const Scope *scope, const Loop
             collect_expr(b, info, s->var.value, scope);
         if (s->kind == IS_STORE) {
             collect_expr(b, info, s->store.value, scope);
-            add_access(b, info, s->store.buf, true, s->store.index, s->span, scope);
-            if (info->own.n)
-                info->own.at[info->own.n - 1]->unordered = s->store.unordered;
+            Access *a = add_access(b, info, s->store.buf, true, s->store.index, s->span, scope);
+            if (a) {
+                a->unordered = s->store.unordered;
+                a->of = s;
+            }
         }
         if (s->kind == IS_ATOMIC) {
             collect_expr(b, info, s->atomic.value, scope);
@@ -161,8 +163,11 @@ static void collect(Barriers *b, ImpBlock *block, const Scope *scope, const Loop
             for (int k = 0; k < s->vec.n; k++)
                 collect_expr(b, info, s->vec.values[k], scope);
         if (s->kind == IS_VLOAD || s->kind == IS_VSTORE)
-            for (int k = 0; k < s->vec.n; k++)
-                add_access(b, info, s->vec.buf, s->kind == IS_VSTORE, nat_add_k(ctx, s->vec.index, k), s->span, scope);
+            for (int k = 0; k < s->vec.n; k++) {
+                Access *a = add_access(b, info, s->vec.buf, s->kind == IS_VSTORE, nat_add_k(ctx, s->vec.index, k), s->span, scope);
+                if (a && a->write)
+                    a->of = s;
+            }
         if (s->kind == IS_IF)
             collect_expr(b, info, s->branch.cond, scope);
         for (int k = 0; k < info->own.n; k++)

@@ -247,6 +247,9 @@ static void check_own(void *user, Nat var)
     own->others |= !known;
 }
 
+/* Neighbours that one statement writes are one store. */
+static bool is_one_store(const Access *a, const Access *b) { return a == b || (a->of && a->of == b->of && !a->last_of && !b->last_of); }
+
 /* Fills *told with what each cell of the store tells, and gives true, where it is one to one as said above. */
 static bool tell_store(Told *told, const Access *a, const Loops *all)
 {
@@ -304,7 +307,7 @@ Owner access_owner(Lowering *lw, const Access *a, const Access *b)
         return OWNER_UNKNOWN;
     if (!tell_same(&told, a, b, &la, &lb)) {
         told = none;
-        if (a != b || !tell_store(&told, a, &la))
+        if (!is_one_store(a, b) || !tell_store(&told, a, &la))
             return OWNER_UNKNOWN;
     }
     tell_conditions(&told, a, b);
