@@ -460,10 +460,43 @@ static bool bound_of(const Core *test, bool holds, Bound *out)
     return true;
 }
 
+static bool is_equality(const Core *test) { return test->kind == CORE_PRIM && test->prim.id == P_eq && test->prim.args[0]->kind == CORE_SIZE && nat_is_const(test->prim.args[1]->size); }
+
+/* Does the bound say that the test fails? */
+static bool fails_by(const Core *test, const Bound *bound)
+{
+    Bound own;
+    if (test->kind != CORE_PRIM)
+        return false;
+    if (test->prim.id == P_and)
+        return fails_by(test->prim.args[0], bound) || fails_by(test->prim.args[1], bound);
+    if (is_equality(test)) {
+        int64_t c = test->prim.args[1]->size->value;
+        return test->prim.args[0]->size == bound->of && (bound->least ? c < bound->at : c > bound->at);
+    }
+    return bound_of(test, true, &own) && own.of == bound->of && own.least != bound->least && (own.least ? own.at > bound->at : own.at < bound->at);
+}
+
+/* Does what another test says say that this one fails? */
+static bool fails_where(const Core *test, const ImpWhen *other)
+{
+    Bound bound;
+    if (bound_of(other->test, other->holds, &bound))
+        return fails_by(test, &bound);
+    if (!other->holds || !is_equality(other->test))
+        return false;
+    bound = (Bound){other->test->prim.args[0]->size, true, other->test->prim.args[1]->size->value};
+    Bound most = {bound.of, false, bound.at};
+    return fails_by(test, &bound) || fails_by(test, &most);
+}
+
 /* Does another test say as much, and more or first? */
 static bool says_less(const ImpWhens *when, int i)
 {
     Bound own, other;
+    for (int j = 0; j < when->n && !when->at[i].holds; j++)
+        if (j != i && fails_where(when->at[i].test, &when->at[j]))
+            return true;
     if (!bound_of(when->at[i].test, when->at[i].holds, &own))
         return false;
     for (int j = 0; j < when->n; j++) {
