@@ -50,14 +50,14 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
 
-    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:110
+    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:124
     const Index blocks = (n + 15) / 16;
 #line 4 "users_lines.rise"
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
 #line 4 "users_lines.rise"
-        float own[16];
+        float owns[16];
 
-        // users_lines.rise:4: mapSeqUnroll of lib/rules/warps.rise:18
+        // users_lines.rise:4: mapSeqUnroll of lib/rules/warps.rise:17
 #line 4 "users_lines.rise"
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #line 4 "users_lines.rise"
@@ -68,13 +68,13 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             v = load4<aligned>(xs + block*4096 + warp*256 + lane*4);
         }
 #line 4 "users_lines.rise"
-        own[0] = v.x;
+        owns[0] = v.x;
 #line 4 "users_lines.rise"
-        own[1] = v.y;
+        owns[1] = v.y;
 #line 4 "users_lines.rise"
-        own[2] = v.z;
+        owns[2] = v.z;
 #line 4 "users_lines.rise"
-        own[3] = v.w;
+        owns[3] = v.w;
 #line 4 "users_lines.rise"
         float4 v_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #line 4 "users_lines.rise"
@@ -83,28 +83,28 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             v_1 = load4<aligned>(xs + block*4096 + warp*256 + lane*4 + 128);
         }
 #line 4 "users_lines.rise"
-        own[4] = v_1.x;
+        owns[4] = v_1.x;
 #line 4 "users_lines.rise"
-        own[5] = v_1.y;
+        owns[5] = v_1.y;
 #line 4 "users_lines.rise"
-        own[6] = v_1.z;
+        owns[6] = v_1.z;
 #line 4 "users_lines.rise"
-        own[7] = v_1.w;
+        owns[7] = v_1.w;
 #line 4 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 8; i++) {
 #line 4 "users_lines.rise"
-            own[i + 8] = 0.0f;
+            owns[i + 8] = 0.0f;
         }
 
-        // users_lines.rise:4: mapLane of lib/rules/warps.rise:39
+        // users_lines.rise:4: mapLane of lib/rules/warps.rise:37
 #line 4 "users_lines.rise"
         float acc = INFINITY;
 #line 4 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 8; i++) {
 #line 4 "users_lines.rise"
-            acc = fminf(acc, own[i]);
+            acc = fminf(acc, owns[i]);
         }
 #line 4 "users_lines.rise"
         #pragma unroll
@@ -115,13 +115,13 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 #line 4 "users_lines.rise"
         const float value = reduce_min(acc);
 #line 5 "users_lines.rise"
-        float acc_1 = 0.0f + (own[0] - value) + (own[1] - value);
+        float acc_1 = 0.0f + (owns[0] - value) + (owns[1] - value);
 #line 5 "users_lines.rise"
-        acc_1 = acc_1 + (own[2] - value) + (own[3] - value);
+        acc_1 = acc_1 + (owns[2] - value) + (owns[3] - value);
 #line 5 "users_lines.rise"
-        acc_1 = acc_1 + (own[4] - value) + (own[5] - value);
+        acc_1 = acc_1 + (owns[4] - value) + (owns[5] - value);
 #line 5 "users_lines.rise"
-        acc_1 = acc_1 + (own[6] - value) + (own[7] - value) + 0.0f + 0.0f;
+        acc_1 = acc_1 + (owns[6] - value) + (owns[7] - value) + 0.0f + 0.0f;
 #line 5 "users_lines.rise"
         acc_1 = acc_1 + 0.0f + 0.0f + 0.0f + 0.0f + 0.0f + 0.0f;
 #line 5 "users_lines.rise"
@@ -131,7 +131,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc_1 += __shfl_xor_sync(0xffffffff, acc_1, 16 >> i);
         }
 
-        // users_lines.rise:5: mapLane of lib/rules/warps.rise:141
+        // users_lines.rise:5: mapLane of lib/rules/warps.rise:139
 #line 5 "users_lines.rise"
         if (lane == 0 && index < n) {
 #line 5 "users_lines.rise"

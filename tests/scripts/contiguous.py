@@ -100,8 +100,8 @@ OF_THREADS = re.compile(r"\b(?:threadIdx\.x|thread|warp|lane) [/%] \d+\b")
 OF_BLOCKS = re.compile(r"\bblockZ? [/%] size(?:_\d+)?\b")
 # A size by a constant, and how many parts there are of some size.
 OF_SIZES = re.compile(r"\b[nmkl] / \d+\b|/ \(size(?:_\d+)?(?:\*\w+)+\)|floor_mod\(\(+[^,]*size[^,]*, \d+\)|\(size(?:_\d+)? \+ \d+\) / \d+")
-# The place of a thread's own fold among all.
-OF_FOLDS = re.compile(r"\bi [/%] (?:[nmkl]\b|\([nmkl*]+\))|\) / [nmkl]\b")
+# The places of a thread's own folds among all.
+OF_FOLDS = re.compile(r"(?:\bi|\bi\*4|\bi\*4 \+ \d\)|\bthread\)|\bthread \+ \d+\)) [/%] (?:[nmkl]\b|\([nmkl*]+\))|\) / [nmkl]\b|\(\) % [nmkl]\b")  # twice: what is left of one is divided again
 KNOWN = {"const", "int", "long", "Index", "if", "else", "numSM", "nat_min", "nat_max", *NAMES}
 NAMED = re.compile(r"\s*const (?:int|long long|Index) (\w+) = (.*);")
 
@@ -114,13 +114,13 @@ def divisions(text, rows=False, folds=False):
         for line in kernel.splitlines()[2:]:
             line = re.sub(r"//.*", "", line)
             line = re.sub(r"\bby_\w+", "n", line)  # the divisor of a size, or of a product of sizes
-            for of in (OF_THREADS, OF_BLOCKS, OF_SIZES, *(folds * [OF_FOLDS])):
+            for of in (OF_THREADS, OF_BLOCKS, OF_SIZES, *(folds * 2 * [OF_FOLDS])):
                 line = of.sub("", line)
             named = NAMED.match(line)
             words = set(re.findall(r"[A-Za-z_]\w*", named[2] if named else line))
             if named and words <= sizes:
                 sizes.add(named[1])
-            elif named and named[1] == "base" and words <= sizes | number:
+            elif named and re.fullmatch(r"base(_\d+)?", named[1]) and words <= sizes | number:
                 continue
             elif named and re.fullmatch(r"(quotient|rest)(_\d+)?", named[1]) and words <= sizes | (number & {"block"}):
                 continue  # once for a block
