@@ -14,7 +14,7 @@ typedef struct Group {
     Nest *nest;
     bool taken;     /* by its reader */
     bool elsewhere; /* a result, beside other reads */
-    bool each;      /* an element by a thread, whatever the others are */
+    bool each;      /* an element by a thread, which takes no other array */
     int results;    /* that it is */
     int components; /* of its elements, that are results of their own */
     VEC(Reader) readers;
@@ -419,6 +419,14 @@ static Core *value_of_rows(Groups *g, int last, int *next_var)
     return value;
 }
 
+static int count_taken(const Groups *g)
+{
+    int n = 0;
+    for (int i = 0; i < g->n; i++)
+        n += g->at[i].taken;
+    return n;
+}
+
 static void give_value(Groups *g, int last, int *next_var)
 {
     Nest *nest = g->at[last].nest;
@@ -437,7 +445,8 @@ static void give_value(Groups *g, int last, int *next_var)
         return;
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     g->matrices |= nest->value && !nest->steps;
-    g->at[last].each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);
+    bool each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);
+    const int taken = count_taken(g);
     if (!nest->value)
         nest->value = mapped_folds(g, last, true, next_var);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
@@ -446,6 +455,7 @@ static void give_value(Groups *g, int last, int *next_var)
         nest->value = mapped_folds(g, last, false, next_var);
     if (!nest->value)
         nest->value = stage_term(g->ctx, g->entry, nest, next_var);
+    g->at[last].each = each && count_taken(g) == taken;
 }
 
 /* The array that is this result, and that nothing reads; else NULL. */
