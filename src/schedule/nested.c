@@ -55,6 +55,23 @@ static bool is_plain_fold(const Nest *nest)
     return fold;
 }
 
+/* Does the term of a nest read folds over the nest's own rows, as the sum of a softmax reads the
+ * maximum of its row? Then a block keeps the row on chip for both. */
+static bool reads_row_folds(const Nested *m, const Nest *nest, int rows, const Core *term)
+{
+    int indices;
+    const Core *first, *base = term_base(term, &indices, &first);
+    const Nest *read = base->kind == CORE_VAR ? table_get(&m->of_var, base->var) : NULL;
+    if (read && (own_indices(term, nest) < rows || read->n_axes < rows))
+        return false;
+    if (read)
+        return term_is_elementwise(read->element) ? reads_row_folds(m, read, rows, read->element) : read->n_axes == rows;
+    for (int i = 0; i < term_children(term); i++)
+        if (reads_row_folds(m, nest, rows, term_child(term, i)))
+            return true;
+    return false;
+}
+
 /* The folds of which each element that this one folds is one, and which nothing else reads; NULL:
  * there are none. */
 static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis, Core *cell,
@@ -66,7 +83,7 @@ static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis
     Nest *inner = base->kind == CORE_VAR ? table_get(&m->of_var, base->var) : NULL;
     const Count *count = inner ? table_get(&m->reads, inner) : NULL;
     if (!inner || count->n != 1 || !is_plain_fold(inner) || inner->n_axes != *indices ||
-        outer->n_axes > MOST_AXES)
+        outer->n_axes > MOST_AXES || reads_row_folds(m, inner, inner->n_axes, inner->element))
         return NULL;
     for (int i = 0; i < outer->n_axes; i++)
         axes[i] = outer->axes[i]->nat;
