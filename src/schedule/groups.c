@@ -14,7 +14,7 @@ typedef struct Group {
     Nest *nest;
     bool taken;     /* by its reader */
     bool elsewhere; /* a result, beside other reads */
-    bool each;      /* an element by a thread, which takes no other array */
+    bool each;      /* an element by a thread, which folds no more than a few others for it */
     int results;    /* that it is */
     int components; /* of its elements, that are results of their own */
     VEC(Reader) readers;
@@ -419,12 +419,22 @@ static Core *value_of_rows(Groups *g, int last, int *next_var)
     return value;
 }
 
-static int count_taken(const Groups *g)
+/* Does a thread fold it alone, wherever it lies? */
+static bool is_for_thread(Groups *g, const Nest *nest, int *next_var)
 {
-    int n = 0;
-    for (int i = 0; i < g->n; i++)
-        n += g->at[i].taken;
-    return n;
+    enum { FEW = 8 }; /* besideByThread of lib/rules/rows.rise */
+    const Core *fold = nest->element;
+    return term_is_elementwise(fold) || is_short_fold(g->ctx, g->entry, nest, next_var) ||
+           (term_is(fold, P_reduce) && nat_is_const(fold->prim.args[2]->type->size) && fold->prim.args[2]->type->size->value <= FEW);
+}
+
+/* Has a fold been taken, since these were, for which threads work together? */
+static bool took_long_fold(Groups *g, const bool *before, int *next_var)
+{
+    bool found = false;
+    for (int i = 0; i < g->n && !found; i++)
+        found = g->at[i].taken && !before[i] && !is_for_thread(g, g->at[i].nest, next_var);
+    return found;
 }
 
 static void give_value(Groups *g, int last, int *next_var)
@@ -446,7 +456,9 @@ static void give_value(Groups *g, int last, int *next_var)
     nest->value = nest->steps ? nest->element : known_term(g->ctx, g->entry, nest, next_var);
     g->matrices |= nest->value && !nest->steps;
     bool each = !nest->value && nest->n_axes > 0 && term_is_elementwise(nest->element);
-    const int taken = count_taken(g);
+    bool *before = NEWN(g->ctx, bool, g->n + 1);
+    for (int i = 0; i < g->n; i++)
+        before[i] = g->at[i].taken;
     if (!nest->value)
         nest->value = mapped_folds(g, last, true, next_var);
     for (int rows = nest->n_axes > 1 ? nest->n_axes - 1 : nest->n_axes; !nest->value && rows <= nest->n_axes; rows++)
@@ -455,7 +467,7 @@ static void give_value(Groups *g, int last, int *next_var)
         nest->value = mapped_folds(g, last, false, next_var);
     if (!nest->value)
         nest->value = stage_term(g->ctx, g->entry, nest, next_var);
-    g->at[last].each = each && count_taken(g) == taken;
+    g->at[last].each = each && !took_long_fold(g, before, next_var);
 }
 
 /* The array that is this result, and that nothing reads; else NULL. */
