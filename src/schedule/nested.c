@@ -3,6 +3,7 @@
  *   part[i][j] = reduce(+, 0, xs[i][j][k]), k < m;  sums[i] = reduce(+, 0, part[i][j]), j < n
  *     ->  sums[i] = reduce(+, 0, xs[i][p / m][p % m]), p < n * m
  *
+ * Folds that are made of other folds of their own rows stay apart: a block keeps a row on chip for all of them.
  * apart.c takes it apart again where its axes lie apart in memory. */
 #include "ir/key.h"
 #include "schedule/shape.h"
@@ -55,20 +56,75 @@ static bool is_plain_fold(const Nest *nest)
     return fold;
 }
 
-/* Does the term of a nest read folds over the nest's own rows, as the sum of a softmax reads the
- * maximum of its row? Then a block keeps the row on chip for both. */
-static bool reads_row_folds(const Nested *m, const Nest *nest, int rows, const Core *term)
+static int reads_of(const Core *term, const CoreVar *array)
+{
+    int n = term->kind == CORE_VAR && term->var == array;
+    for (int i = 0; i < term_children(term); i++)
+        n += reads_of(term_child(term, i), array);
+    return n;
+}
+
+/* A nest, and those that it reads element by element, each at its own row. */
+typedef struct Row {
+    const Nested *m;
+    const Nest *own; /* the nest whose term is looked at */
+    int rows;        /* axes that say which row */
+    VEC(const Nest *) made, folds; /* of the row: what is worked out element by element, and folded */
+    VEC(const CoreVar *) others; /* arrays that are not of the list */
+} Row;
+
+static void look_at_row(Row *r, const Core *term)
 {
     int indices;
     const Core *first, *base = term_base(term, &indices, &first);
-    const Nest *read = base->kind == CORE_VAR ? table_get(&m->of_var, base->var) : NULL;
-    if (read && (own_indices(term, nest) < rows || read->n_axes < rows))
-        return false;
-    if (read)
-        return term_is_elementwise(read->element) ? reads_row_folds(m, read, rows, read->element) : read->n_axes == rows;
+    if (base->kind == CORE_VAR && base->var->type->kind == TY_ARRAY) {
+        const Nest *read = table_get(&r->m->of_var, base->var), *own = r->own;
+        if (own_indices(term, own) < r->rows)
+            return;
+        if (!read)
+            vec_push(r->m->ctx, &r->others, base->var);
+        else if (!term_is_elementwise(read->element) && read->n_axes == r->rows)
+            vec_push(r->m->ctx, &r->folds, read);
+        else if (term_is_elementwise(read->element)) {
+            vec_push(r->m->ctx, &r->made, read);
+            r->own = read;
+            look_at_row(r, read->element);
+            r->own = own;
+        }
+        return;
+    }
     for (int i = 0; i < term_children(term); i++)
-        if (reads_row_folds(m, nest, rows, term_child(term, i)))
+        look_at_row(r, term_child(term, i));
+}
+
+static Row row_of(const Nested *m, const Nest *nest, int rows)
+{
+    Row row = {.m = m, .own = nest, .rows = rows};
+    look_at_row(&row, nest->element);
+    return row;
+}
+
+/* Is it made of folds of its own rows, which nothing else reads, as the sum of a softmax is of the
+ * maximum of its row? Then a block keeps the row on chip for both. */
+static bool has_row_folds(const Nested *m, const Nest *nest)
+{
+    const Row row = row_of(m, nest, nest->n_axes);
+    for (int i = 0; i < row.folds.n; i++) {
+        const Nest *fold = row.folds.at[i];
+        const Count *count = table_get(&m->reads, fold);
+        int reads = reads_of(nest->element, fold->var);
+        for (int k = 0; k < row.made.n; k++)
+            reads += reads_of(row.made.at[k]->element, fold->var);
+        for (int k = 0; k < row.folds.n; k++)
+            reads += reads_of(row.folds.at[k]->element, fold->var);
+        const Row of_fold = row_of(m, fold, nest->n_axes);
+        bool shared = false;
+        for (int k = 0; k < of_fold.others.n; k++)
+            for (int j = 0; j < row.others.n; j++)
+                shared |= of_fold.others.at[k] == row.others.at[j];
+        if (shared && count && count->n <= reads)
             return true;
+    }
     return false;
 }
 
@@ -83,7 +139,7 @@ static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis
     Nest *inner = base->kind == CORE_VAR ? table_get(&m->of_var, base->var) : NULL;
     const Count *count = inner ? table_get(&m->reads, inner) : NULL;
     if (!inner || count->n != 1 || !is_plain_fold(inner) || inner->n_axes != *indices ||
-        outer->n_axes > MOST_AXES || reads_row_folds(m, inner, inner->n_axes, inner->element))
+        outer->n_axes > MOST_AXES || has_row_folds(m, inner))
         return NULL;
     for (int i = 0; i < outer->n_axes; i++)
         axes[i] = outer->axes[i]->nat;
