@@ -28,7 +28,7 @@ typedef struct Access {
     Nat index;
     Span span;
     const Scope *scope;
-    const ImpStmt *of; /* the store of one cell or of several neighbours that writes it; NULL: a read */
+    const ImpStmt *of; /* the store of one cell, or of a vector's cells, that writes it; NULL: none does */
     Footprint **cache; /* by number of scopes that stand still */
     bool unordered;    /* a store whose meeting itself in a cell is the program's wish */
     int id;

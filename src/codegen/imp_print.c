@@ -446,7 +446,8 @@ typedef struct Bound {
 
 static bool bound_of(const Core *test, bool holds, Bound *out)
 {
-    if (test->kind != CORE_PRIM || test->prim.id < P_lt || test->prim.id > P_ge)
+    if (test->kind != CORE_PRIM || test->prim.id < P_lt || test->prim.id > P_ge || test->prim.args[0]->kind != CORE_SIZE ||
+        test->prim.args[1]->kind != CORE_SIZE)
         return false;
     Nat a = test->prim.args[0]->size, b = test->prim.args[1]->size;
     bool less = test->prim.id == P_lt || test->prim.id == P_le, equal = test->prim.id == P_le || test->prim.id == P_ge;
@@ -460,7 +461,7 @@ static bool bound_of(const Core *test, bool holds, Bound *out)
     return true;
 }
 
-static bool is_equality(const Core *test) { return test->kind == CORE_PRIM && test->prim.id == P_eq && test->prim.args[0]->kind == CORE_SIZE && nat_is_const(test->prim.args[1]->size); }
+static bool is_equality(const Core *test) { return test->kind == CORE_PRIM && test->prim.id == P_eq && test->prim.args[0]->kind == CORE_SIZE && test->prim.args[1]->kind == CORE_SIZE && nat_is_const(test->prim.args[1]->size); }
 
 /* Does the bound say that the test fails? */
 static bool fails_by(const Core *test, const Bound *bound)
@@ -477,7 +478,7 @@ static bool fails_by(const Core *test, const Bound *bound)
     return bound_of(test, true, &own) && own.of == bound->of && own.least != bound->least && (own.least ? own.at > bound->at : own.at < bound->at);
 }
 
-/* Does what another test says say that this one fails? */
+/* Does this test fail wherever the other one turns out as it says? */
 static bool fails_where(const Core *test, const ImpWhen *other)
 {
     Bound bound;
@@ -490,15 +491,16 @@ static bool fails_where(const Core *test, const ImpWhen *other)
     return fails_by(test, &bound) || fails_by(test, &most);
 }
 
-/* Does another test say as much, and more or first? */
+/* Do the others say it? Of two that say the same, the first one stays. */
 static bool says_less(const ImpWhens *when, int i)
 {
     Bound own, other;
-    for (int j = 0; j < when->n && !when->at[i].holds; j++)
-        if (j != i && fails_where(when->at[i].test, &when->at[j]))
-            return true;
-    if (!bound_of(when->at[i].test, when->at[i].holds, &own))
-        return false;
+    if (!bound_of(when->at[i].test, when->at[i].holds, &own)) {
+        bool said = false;
+        for (int j = 0; j < when->n && !when->at[i].holds && !said; j++)
+            said = j != i && fails_where(when->at[i].test, &when->at[j]);
+        return said;
+    }
     for (int j = 0; j < when->n; j++) {
         bool same = j != i && bound_of(when->at[j].test, when->at[j].holds, &other) && other.of == own.of && other.least == own.least;
         if (same && (own.least ? other.at > own.at : other.at < own.at))
