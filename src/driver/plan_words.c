@@ -125,7 +125,7 @@ const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
         return ctx_printf(ctx, "worked out and kept by the kernel of %s, which alone reads it",
                           name_of(plan, c->with->var));
     if (c->nest->kept)
-        return "the program says so: toGlobal, nextKernel";
+        return c->nest->of_rows ? "one kernel works it out with the folds of its row" : "the program says so: toGlobal, nextKernel";
     if (c->inlined && c->reads <= 1)
         return "each element is read once at most, so to store it would only add a write and a read";
     if (c->inlined && c->reads >= NEST_MANY)

@@ -459,7 +459,7 @@ static Nests *stored_list(Ctx *ctx, const CoreEntry *entry, const Nests *nests, 
     const Inline start = {.ctx = ctx, .ends_open = ends_open, .entry = entry, .costs = costs_of(ctx), .next_var = next_var, .said = said, .elements = elements};
     Inline in = start;
     const int first = said->n;
-    nests = scans_parted(ctx, entry, folds_joined(ctx, nests, next_var), next_var);
+    nests = scans_parted(ctx, entry, folds_joined(ctx, entry, nests, next_var), next_var);
     nests = folds_apart(ctx, entry, folds_merged(ctx, entry, nests, next_var), next_var);
     Nests *stored = decided(&in, nests);
     const Nests *both = in.rows.rows ? rows_staged(ctx, entry, nests, &in.rows, next_var) : NULL;

@@ -3,13 +3,18 @@
  *   part[i][j] = reduce(+, 0, xs[i][j][k]), k < m;  sums[i] = reduce(+, 0, part[i][j]), j < n
  *     ->  sums[i] = reduce(+, 0, xs[i][p / m][p % m]), p < n * m
  *
- * Folds that are made of other folds of their own rows stay apart: a block keeps a row on chip for all of them.
+ * Folds that are made of other folds of their own rows stay apart: a block keeps a row on chip for all of them. So do values
+ * that a fold of all is of, if several folds of a row are read for each: the values are a nest of their own then.
+ *
+ *   sum = reduce(+, 0, top[i] + log(total[i])), i < n
+ *     ->  value[i] = top[i] + log(total[i]);  sum = reduce(+, 0, value[i]), i < n
  * apart.c takes it apart again where its axes lie apart in memory. */
 #include "ir/key.h"
 #include "schedule/shape.h"
 
 typedef struct Nested {
     Ctx *ctx;
+    const CoreEntry *entry;
     int *next_var;
     Nest **at;
     int n;
@@ -104,28 +109,63 @@ static Row row_of(const Nested *m, const Nest *nest, int rows)
     return row;
 }
 
+/* With all that the folds of the row are made of, in turn. */
+static Row all_of_row(const Nested *m, const Nest *values)
+{
+    Row row = row_of(m, values, values->n_axes);
+    for (int i = 0; i < row.folds.n; i++) { /* there may come more */
+        const Row of_fold = row_of(m, row.folds.at[i], values->n_axes);
+        for (int k = 0; k < of_fold.folds.n; k++)
+            vec_push(m->ctx, &row.folds, of_fold.folds.at[k]);
+        for (int k = 0; k < of_fold.made.n; k++)
+            vec_push(m->ctx, &row.made, of_fold.made.at[k]);
+    }
+    return row;
+}
+
+static bool is_of_row(const Row *row, const Nest *nest)
+{
+    bool found = false;
+    for (int i = 0; i < row->folds.n; i++)
+        found |= row->folds.at[i] == nest;
+    for (int i = 0; i < row->made.n; i++)
+        found |= row->made.at[i] == nest;
+    return found;
+}
+
+/* Is all that reads the fold among the values and what they are made of, and is it more than a thread folds? */
+static bool is_rows_own(const Nested *m, const Row *row, const Nest *values, const Nest *fold)
+{
+    enum { SHORT = 8 };
+    const Count *count = table_get(&m->reads, fold);
+    int reads = reads_of(values->element, fold->var);
+    for (int i = 0; i < m->n; i++)
+        if (m->at[i] && is_of_row(row, m->at[i]))
+            reads += reads_of(m->at[i]->element, fold->var);
+    const Nat length = term_is(fold->element, P_reduce) ? fold->element->prim.args[2]->type->size : NULL;
+    return count && count->n <= reads && length && !(nat_is_const(length) && length->value <= SHORT);
+}
+
+/* Do both read an array that is not of the list, each at its own row? */
+static bool share_rows(const Nested *m, const Row *row, const Nest *fold)
+{
+    const Row of_fold = row_of(m, fold, row->rows);
+    bool shared = false;
+    for (int k = 0; k < of_fold.others.n; k++)
+        for (int j = 0; j < row->others.n; j++)
+            shared |= of_fold.others.at[k] == row->others.at[j];
+    return shared;
+}
+
 /* Is it made of folds of its own rows, which nothing else reads, as the sum of a softmax is of the
  * maximum of its row? Then a block keeps the row on chip for both. */
 static bool has_row_folds(const Nested *m, const Nest *nest)
 {
-    const Row row = row_of(m, nest, nest->n_axes);
-    for (int i = 0; i < row.folds.n; i++) {
-        const Nest *fold = row.folds.at[i];
-        const Count *count = table_get(&m->reads, fold);
-        int reads = reads_of(nest->element, fold->var);
-        for (int k = 0; k < row.made.n; k++)
-            reads += reads_of(row.made.at[k]->element, fold->var);
-        for (int k = 0; k < row.folds.n; k++)
-            reads += reads_of(row.folds.at[k]->element, fold->var);
-        const Row of_fold = row_of(m, fold, nest->n_axes);
-        bool shared = false;
-        for (int k = 0; k < of_fold.others.n; k++)
-            for (int j = 0; j < row.others.n; j++)
-                shared |= of_fold.others.at[k] == row.others.at[j];
-        if (shared && count && count->n <= reads)
-            return true;
-    }
-    return false;
+    const Row own = row_of(m, nest, nest->n_axes), all = all_of_row(m, nest);
+    bool has = false;
+    for (int i = 0; i < own.folds.n && !has; i++)
+        has = is_rows_own(m, &all, nest, own.folds.at[i]) && share_rows(m, &own, own.folds.at[i]);
+    return has;
 }
 
 /* The folds of which each element that this one folds is one, and which nothing else reads; NULL:
@@ -186,9 +226,69 @@ static void join_folds(Nested *m, int at)
             m->at[i] = NULL;
 }
 
-static Nests *joined(Ctx *ctx, const Nests *nests, int *next_var)
+/* ---- values of rows ------------------------------------------------------------------------------ */
+
+/* The elements that a fold is of, as a nest. */
+static Nest *values_of(const Nested *m, const Nest *fold)
 {
-    Nested m = {.ctx = ctx, .next_var = next_var, .n = nests->list.n};
+    Ctx *ctx = m->ctx;
+    CoreVar *axis;
+    Nest *values = NEW(ctx, Nest);
+    *values = (Nest){.n_axes = fold->n_axes + 1, .kept = true, .of_rows = true};
+    values->element = fold_element(ctx, fold->element, &axis, m->next_var);
+    values->axes = NEWN(ctx, CoreVar *, values->n_axes);
+    Type type = values->element->type;
+    for (int i = values->n_axes - 1; i >= 0; i--) {
+        const CoreVar *old = i == fold->n_axes ? axis : fold->axes[i];
+        values->axes[i] = make_var(ctx, m->next_var, old->name, old->type, old->span);
+        values->element = term_with_nat(ctx, m->next_var, values->element, old->nat, values->axes[i]->nat);
+        type = type_array(ctx, old->type->size, type);
+    }
+    values->var = make_var(ctx, m->next_var, "value", type, values->element->span);
+    return values;
+}
+
+/* The folds of one row that the values are made of, in the order of the list: how many. 0, too, where something else reads one. */
+static int folds_of_row(const Nested *m, const Nest *values, Nest **members)
+{
+    const Row row = all_of_row(m, values);
+    int n = 0;
+    bool own = true;
+    for (int i = 0; i < m->n && own; i++)
+        if (m->at[i] && is_of_row(&row, m->at[i]) && !term_is_elementwise(m->at[i]->element)) {
+            own = is_rows_own(m, &row, values, m->at[i]);
+            members[n++] = m->at[i];
+        }
+    return own ? n : 0;
+}
+
+/* A fold of values for each of which several folds of one row are read becomes a fold of an array of them: a kernel computes
+ * each with its row on chip. NULL: the fold stays as it is. */
+static Nest *row_values(const Nested *m, int at)
+{
+    Nest *fold = m->at[at], **members = NEWN(m->ctx, Nest *, m->n + 1);
+    if (!fold || !is_plain_fold(fold))
+        return NULL;
+    Nest *values = values_of(m, fold);
+    int n = term_is_elementwise(values->element) ? folds_of_row(m, values, members) : 0;
+    Nat length = NULL;
+    members[n] = values;
+    if (n < 2 || !rows_program(m->ctx, m->entry, values->n_axes, n + 1, members, &length, m->next_var))
+        return NULL;
+    CoreVar *axis;
+    Core *element = fold_element(m->ctx, fold->element, &axis, m->next_var), *read = make_ref(m->ctx, values->var, element->span);
+    for (int i = 0; i < values->n_axes; i++)
+        read = make_index(m->ctx, read, i < fold->n_axes ? fold->axes[i]->nat : axis->nat, element->span);
+    Nest *new = NEW(m->ctx, Nest);
+    *new = *fold;
+    new->element = fold_of(m->ctx, fold->element, make_generate(m->ctx, axis, read, element->span));
+    m->at[at] = new;
+    return values;
+}
+
+static Nests *joined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var)
+{
+    Nested m = {.ctx = ctx, .entry = entry, .next_var = next_var, .n = nests->list.n};
     Nests *new = NEW(ctx, Nests);
     *new = *nests;
     if (nests_have_steps(nests)) /* which may read any of them */
@@ -209,17 +309,21 @@ static Nests *joined(Ctx *ctx, const Nests *nests, int *next_var)
         join_folds(&m, i);
     new->list.at = NULL;
     new->list.n = new->list.cap = 0;
-    for (int i = 0; i < m.n; i++)
+    for (int i = 0; i < m.n; i++) {
+        Nest *values = nests->result ? row_values(&m, i) : NULL;
+        if (values)
+            vec_push(ctx, &new->list, values);
         if (m.at[i])
             vec_push(ctx, &new->list, m.at[i]);
+    }
     if (!nests->result) {
-        new->then = joined(ctx, nests->then, next_var);
-        new->otherwise = joined(ctx, nests->otherwise, next_var);
+        new->then = joined(ctx, entry, nests->then, next_var);
+        new->otherwise = joined(ctx, entry, nests->otherwise, next_var);
     }
     return new;
 }
 
-const Nests *folds_joined(Ctx *ctx, const Nests *nests, int *next_var)
+const Nests *folds_joined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var)
 {
-    return joined(ctx, nests, next_var);
+    return joined(ctx, entry, nests, next_var);
 }

@@ -90,7 +90,7 @@ bool fold_is_ordered(Ctx *ctx, const Core *term);
 
 /* ---- nested.c ---- */
 /* The list in which a fold of folds by the same operator is one fold. */
-const Nests *folds_joined(Ctx *ctx, const Nests *nests, int *next_var);
+const Nests *folds_joined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var);
 
 /* ---- apart.c ---- */
 /* The list in which folds over axes that lie apart in memory are folds of folds. */
