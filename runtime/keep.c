@@ -4,6 +4,7 @@
 typedef struct Keeping {
     Ctx *to;
     NatCopies nats;
+    Table tests; /* from a condition to its copy: classes have most of theirs in common */
     const Plan *from;
     Plan *plan;
 } Keeping;
@@ -61,6 +62,16 @@ static Core *condition(Keeping *k, const Core *from)
         break;
     }
     return core;
+}
+
+static Core *test(Keeping *k, const Core *from)
+{
+    Core *copy = table_get(&k->tests, from);
+    if (!copy) {
+        copy = condition(k, from);
+        table_put(k->nats.ctx, &k->tests, from, copy);
+    }
+    return copy;
 }
 
 /* ---- the entry --------------------------------------------------------------------------------------------------------------------- */
@@ -159,7 +170,7 @@ static void step(Keeping *k, Step *to, const Step *from)
     for (int i = 0; i < from->n; i++) {
         const ImpWhens *when = &from->choices[i].when;
         for (int w = 0; w < when->n; w++)
-            vec_push(k->to, &to->choices[i].when, ((ImpWhen){condition(k, when->at[w].test), when->at[w].holds}));
+            vec_push(k->to, &to->choices[i].when, ((ImpWhen){test(k, when->at[w].test), when->at[w].holds}));
         to->choices[i].form = from->choices[i].form;
         to->choices[i].variant = k->plan->variants[from->choices[i].variant->number];
     }
