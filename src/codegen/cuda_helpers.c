@@ -97,7 +97,7 @@ bool cuda_operator(PrimId id, const char **text, CPrec *prec)
 
 void cuda_reserve_words(CNames *names)
 {
-    static const char *const others[] = {"min", "max", "abs", "llabs", "put_mail", "has_mail", "send_mail", "clear_mail", "from_last", "Mails", CUDA_SHARED_BYTES};
+    static const char *const others[] = {"min", "max", "abs", "llabs", "put_mail", "has_mail", "send_mail", "clear_mail", "from_last", "Mails", CUDA_SHARED_BYTES, CUDA_SHARED_BYTES_C};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         c_name_claim(names, others[i]);
     for (int i = 0; i < N_OPS; i++) {

@@ -93,6 +93,8 @@ void cuda_nat_helpers(Cuda *c, int nat_c_bits);
 void cuda_put_helpers(const uint32_t *helpers, StrBuf *out); /* Cuda.helpers */
 /* A declaration of it in a kernel is of the whole file, so that nothing else in a file may be called so. */
 #define CUDA_SHARED_BYTES "shared_bytes"
+/* In a function that is extern "C", so is what it declares as extern: another name than that in templates. */
+#define CUDA_SHARED_BYTES_C "shared_memory"
 void cuda_reserve_words(CNames *names); /* the functions that emitted text calls */
 const char *cuda_function(PrimId id, Scalar type); /* of floats; NULL: none */
 bool cuda_operator(PrimId id, const char **text, CPrec *prec);

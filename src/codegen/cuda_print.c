@@ -268,7 +268,8 @@ static bool put_shared(Cuda *c)
         any = true;
         if (dynamic) {
             if (!bytes) {
-                bytes = CUDA_SHARED_BYTES;
+                bool is_template = c->index == INDEX_PARAMETER || c->may_be_unaligned;
+                bytes = is_template ? CUDA_SHARED_BYTES : CUDA_SHARED_BYTES_C;
                 cuda_indent(c);
                 sb_printf(c->out, "extern __shared__ __align__(16) unsigned char %s[];\n", bytes);
             }

@@ -21,8 +21,8 @@ template <typename Tile> static __device__ __forceinline__ void full_or_not(bool
 extern "C" __global__ void __launch_bounds__(256)
 sum_case1(int *__restrict__ result, const int *__restrict__ xs, int n)
 {
-    extern __shared__ __align__(16) unsigned char shared_bytes[];
-    int *shared = (int *)shared_bytes;
+    extern __shared__ __align__(16) unsigned char shared_memory[];
+    int *shared = (int *)shared_memory;
     const int thread = threadIdx.x;
 
     // size_tests.rise:5: mapThreads

@@ -452,8 +452,8 @@ static void test_shared(Ctx *ctx)
     t.kernel->shared_bytes = nat_add_k(ctx, nat_mul_k(ctx, t.n, 4), 304);
     store(&t, body, e, at, real(&t, SC_F32, 1));
     text = printed(&t);
-    HAS(text, "    extern __shared__ __align__(16) unsigned char shared_bytes[];\n    float *a = (float *)shared_bytes;\n    float *b = (float *)(shared_bytes + 128);\n");
-    HAS(text, "    float *e = (float *)(shared_bytes + 304);\n");
+    HAS(text, "    extern __shared__ __align__(16) unsigned char shared_memory[];\n    float *a = (float *)shared_memory;\n    float *b = (float *)(shared_memory + 128);\n");
+    HAS(text, "    float *e = (float *)(shared_memory + 304);\n");
     HAS(text, "cudaFuncSetAttribute((const void *)dynamic,\n            cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared))\n            return (int)error;");
     HAS(text, "64, (size_t)shared, stream>>>(out, (int)n);");
     HAS(text, ", 4*n + 304 bytes of dynamic shared memory\n");
