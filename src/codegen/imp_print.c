@@ -461,7 +461,12 @@ static bool bound_of(const Core *test, bool holds, Bound *out)
     return true;
 }
 
-static bool is_equality(const Core *test) { return test->kind == CORE_PRIM && test->prim.id == P_eq && test->prim.args[0]->kind == CORE_SIZE && test->prim.args[1]->kind == CORE_SIZE && nat_is_const(test->prim.args[1]->size); }
+/* Of a size and a constant. */
+static bool is_equality(const Core *test)
+{
+    return test->kind == CORE_PRIM && test->prim.id == P_eq && test->prim.args[0]->kind == CORE_SIZE &&
+           test->prim.args[1]->kind == CORE_SIZE && nat_is_const(test->prim.args[1]->size);
+}
 
 /* Does the bound say that the test fails? */
 static bool fails_by(const Core *test, const Bound *bound)

@@ -419,13 +419,10 @@ static Core *value_of_rows(Groups *g, int last, int *next_var)
     return value;
 }
 
-/* Does a thread fold it alone, wherever it lies? */
+/* Does a thread fold it alone? */
 static bool is_for_thread(Groups *g, const Nest *nest, int *next_var)
 {
-    enum { FEW = 8 }; /* besideByThread of lib/rules/rows.rise */
-    const Core *fold = nest->element;
-    return term_is_elementwise(fold) || is_short_fold(g->ctx, g->entry, nest, next_var) ||
-           (term_is(fold, P_reduce) && nat_is_const(fold->prim.args[2]->type->size) && fold->prim.args[2]->type->size->value <= FEW);
+    return term_is_elementwise(nest->element) || is_short_fold(g->ctx, g->entry, nest, next_var) || folds_few(nest->element);
 }
 
 /* Has a fold been taken, since these were, for which threads work together? */

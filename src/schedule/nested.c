@@ -8,7 +8,8 @@
  *
  *   sum = reduce(+, 0, top[i] + log(total[i])), i < n
  *     ->  value[i] = top[i] + log(total[i]);  sum = reduce(+, 0, value[i]), i < n
- * apart.c takes it apart again where its axes lie apart in memory. */
+ *
+ * apart.c takes a joined fold apart again where its axes lie apart in memory. */
 #include "ir/key.h"
 #include "schedule/shape.h"
 
@@ -136,14 +137,12 @@ static bool is_of_row(const Row *row, const Nest *nest)
 /* Is all that reads the fold among the values and what they are made of, and is it more than a thread folds? */
 static bool is_rows_own(const Nested *m, const Row *row, const Nest *values, const Nest *fold)
 {
-    enum { SHORT = 8 };
     const Count *count = table_get(&m->reads, fold);
     int reads = reads_of(values->element, fold->var);
     for (int i = 0; i < m->n; i++)
         if (m->at[i] && is_of_row(row, m->at[i]))
             reads += reads_of(m->at[i]->element, fold->var);
-    const Nat length = term_is(fold->element, P_reduce) ? fold->element->prim.args[2]->type->size : NULL;
-    return count && count->n <= reads && length && !(nat_is_const(length) && length->value <= SHORT);
+    return count && count->n <= reads && term_is(fold->element, P_reduce) && !folds_few(fold->element);
 }
 
 /* Do both read an array that is not of the list, each at its own row? */

@@ -25,8 +25,8 @@ typedef struct Nest {
                        primitive makes it */
     Core *value;    /* the whole, where it is stored; else NULL */
     bool in_parts;  /* its element is the whole, written for its threads */
-    bool kept;      /* it is stored: the program says so (toGlobal, nextKernel), or */
-    bool of_rows;   /* one kernel works it out with folds of its row, and a fold of all reads it */
+    bool kept;      /* it is stored: the program says so (toGlobal, nextKernel), or it is of rows */
+    bool of_rows;   /* a kernel works it out with folds of its row, and a fold of all reads it */
     const NestSteps *steps; /* of which the element is a group of launches; else NULL */
     const struct Nest *with; /* whose kernel computes it, too, and keeps it on chip; else NULL */
 } Nest;

@@ -201,6 +201,13 @@ bool is_short_fold(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next
     return nat_is_const(n) && n->value <= SHORT_FOLD && reads_across(ctx, entry, nest, next_var);
 }
 
+bool folds_few(const Core *term)
+{
+    enum { FEW = 8 }; /* besideByThread of lib/rules/rows.rise */
+    const Nat n = term_is(term, P_reduce) ? term->prim.args[2]->type->size : NULL;
+    return n && nat_is_const(n) && n->value <= FEW;
+}
+
 /* Folds of rows, or of columns. */
 static Core *rows_folded(const Shape *s, CoreVar *kept, const Core *fold)
 {

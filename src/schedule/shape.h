@@ -42,6 +42,8 @@ void each_read(Core *term, ReadFn fn, void *user);
 enum { SHORT_FOLD = 64 };
 /* Has the fold, of neighbours of which threads read neighbours, a fixed number of elements, and few? */
 bool is_short_fold(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
+/* Is it a reduction of so few elements that a thread does it alone, wherever they lie? */
+bool folds_few(const Core *term);
 /* The fold of which a value is computed: let total = fold in value; or the term itself. */
 const Core *fold_in(const Core *term);
 /* The axis of the array that a fold is of, with its element; a row of memory gets one. */
