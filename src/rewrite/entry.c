@@ -61,7 +61,7 @@ CoreEntry *entry_as_nests(Ctx *ctx, CoreEntry *entry)
     int next_var = term_next_var(entry);
     CoreEntry *nests = NEW(ctx, CoreEntry);
     *nests = *entry;
-    nests->body = nests_body(ctx, nests_of(ctx, entry, contraction_ends_open, &next_var));
+    nests->body = nests_body(ctx, nests_of(ctx, entry, contraction_ends_open, &next_var), entry->body->type);
     return nests;
 }
 

@@ -24,7 +24,7 @@ Core *make_nests(Runner *r, Span span, const Here *here)
     if (!whole_entry(r, "nests", span, here, &entry))
         return NULL;
     const Nests *nests = nests_of(r->ctx, &entry, contraction_ends_open, &r->next_var);
-    return strategy_step(r, "nests", NULL, here, nests_body(r->ctx, nests), span);
+    return strategy_step(r, "nests", NULL, here, nests_body(r->ctx, nests, entry.body->type), span);
 }
 
 Core *make_stored(Runner *r, Span span, const Here *here)
@@ -36,7 +36,7 @@ Core *make_stored(Runner *r, Span span, const Here *here)
     NestChoices *said = NEW(r->ctx, NestChoices);
     r->entry->costs = costs_of(r->ctx);
     nests = nests_stored(r->ctx, &entry, nests, contraction_ends_open, &r->next_var, said);
-    Core *after = strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests), span);
+    Core *after = strategy_step(r, "stored", NULL, here, nests_body(r->ctx, nests, entry.body->type), span);
     if (after)
         r->out->steps.at[r->out->steps.n - 1].choices = said;
     return after;

@@ -569,12 +569,14 @@ Nests *nests_of(Ctx *ctx, const CoreEntry *entry, EndsOpen ends_open, int *next_
     return nests;
 }
 
-Core *nests_body(Ctx *ctx, const Nests *nests)
+Core *nests_body(Ctx *ctx, const Nests *nests, Type type)
 {
     Core *body = nests->result;
-    if (!body)
-        body = make_if(ctx, nests->cond, nests_body(ctx, nests->then),
-                       nests_body(ctx, nests->otherwise), nests->cond->span);
+    if (!body) {
+        body = make_if(ctx, nests->cond, nests_body(ctx, nests->then, type),
+                       nests_body(ctx, nests->otherwise, type), nests->cond->span);
+        body->type = type; /* that of a branch may be the same only where the condition holds */
+    }
     for (int i = nests->list.n - 1; i >= 0; i--) {
         const Nest *nest = nests->list.at[i];
         body = make_let(ctx, nest->var, nest->value ? nest->value : close_nest(ctx, nest), body);

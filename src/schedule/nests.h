@@ -76,8 +76,8 @@ Core *nests_inlined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, Core *
                     Nat evaluated, EndsOpen ends_open, int *next_var);
 /* The sequence with this list for a step. */
 Core *nests_repeated(Ctx *ctx, const NestSteps *steps, const Nests *step, int *next_var);
-/* As the body of an entry: each nest a `let` of `generate`s. */
-Core *nests_body(Ctx *ctx, const Nests *nests);
+/* As the body of an entry, which is of this type: each nest a `let` of `generate`s. */
+Core *nests_body(Ctx *ctx, const Nests *nests, Type type);
 
 /* ---- by_hand.c ---- */
 

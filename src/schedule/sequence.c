@@ -465,7 +465,7 @@ Core *nests_repeated(Ctx *ctx, const NestSteps *steps, const Nests *step, int *n
 {
     Renaming r = {ctx, steps};
     TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = of_state, .user = &r};
-    Core *body = copy_term(&copy, nests_body(ctx, step));
+    Core *body = copy_term(&copy, nests_body(ctx, step, steps->start->type));
     CoreVar *params[2] = {steps->state, steps->step};
     Core *args[2] = {make_function(ctx, 2, params, body), steps->start};
     return make_prim(ctx, P_repeatKernels, steps->start->type, 1, &steps->n, 2, args, steps->start->span);

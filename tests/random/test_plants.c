@@ -235,7 +235,7 @@ static void make_list(Ctx *ctx, void *user)
     t->next_var = 1 << 20;
     const Nests *nests = nests_of(ctx, entry, contraction_ends_open, &t->next_var);
     nests = nests_stored(ctx, entry, nests, contraction_ends_open, &t->next_var, &said);
-    t->body = nests_body(ctx, nests);
+    t->body = nests_body(ctx, nests, entry->body->type);
 }
 
 static void plant_in_term(Ctx *ctx, void *user)
