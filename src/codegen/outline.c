@@ -341,6 +341,21 @@ static void leave(Segment *segment)
     }
 }
 
+/* The registers of the function's body, of which something else reads what it gives to its callers:
+ * the first place may do without. */
+static RegUses *uses_in_function(Search *s, const ImpFunction *f, const RegUses *of_place)
+{
+    RegUses *uses = NEWN(s->ctx, RegUses, f->kernel->vars.n + 1);
+    for (int i = 0; i < f->kernel->vars.n; i++)
+        uses[i] = of_place[i];
+    if (f->result)
+        uses[f->result->id].mentions++;
+    for (int k = 0; k < f->params.n; k++)
+        if (f->params.at[k].gives)
+            uses[f->params.at[k].var->id].mentions++;
+    return uses;
+}
+
 static void take(Search *s, const Candidate *c, Group *g)
 {
     ImpCall *calls[MOST_PLACES];
@@ -358,8 +373,8 @@ static void take(Search *s, const Candidate *c, Group *g)
         first->segment->block->list.at[first->at]->call = calls[p];
     }
     vec_push(s->ctx, &s->o.program->functions, f);
-    add_block(s, &(Segment){.kernel = f->kernel, .uses = g->first[0]->segment->uses}, &f->body,
-              NULL, -1);
+    RegUses *uses = uses_in_function(s, f, g->first[0]->segment->uses);
+    add_block(s, &(Segment){.kernel = f->kernel, .uses = uses}, &f->body, NULL, -1);
 }
 
 /* Looks at what candidate i saves now. Where a run has no function, a part of it may have one. */
