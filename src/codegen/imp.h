@@ -164,6 +164,7 @@ struct ImpStmt {
             int n;
             bool declares; /* VSET, VLOAD: it is the register's declaration, too */
             ImpExpr *values[IMP_VECTOR_MAX];
+            const struct ImpStmt *first; /* VSTORE: the first of the statements that store one vector */
         } vec;
         struct {
             Nat var, lo, hi, step;

@@ -224,7 +224,7 @@ typedef struct Registers {
 enum { ACCESS_BYTES_MAX = 16, ACCESS_BYTES_MIN = 2 }; /* that one access moves */
 /* Of n parts, how many cells from the first one on are one access: neighbours from an aligned one on. 1: none beyond the first. */
 int access_width(Lowering *lw, View *const *parts, int n);
-void store_cells(Lowering *lw, const View *first, ImpExpr *const *values, int w, Span span); /* in one access */
+ImpStmt *store_cells(Lowering *lw, const View *first, ImpExpr *const *values, int w, Span span); /* in one access */
 void buf_needs(ImpBuf *buf, int w); /* accesses of w elements at once, and so their alignment */
 View *lower_read_vectors(Lowering *lw, const Core *term);
 bool lower_write_vectors(Lowering *lw, const Core *term, View *acceptor);

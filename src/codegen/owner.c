@@ -247,8 +247,10 @@ static void check_own(void *user, Nat var)
     own->others |= !known;
 }
 
-/* Neighbours that one statement writes are one store. */
-static bool is_one_store(const Access *a, const Access *b) { return a == b || (a->of && a->of == b->of && !a->last_of && !b->last_of); }
+static const ImpStmt *store_of(const Access *a) { return a->of && a->of->kind == IS_VSTORE ? a->of->vec.first : a->of; }
+
+/* The cells of one vector are one store. */
+static bool is_one_store(const Access *a, const Access *b) { return a == b || (a->of && store_of(a) == store_of(b) && !a->last_of && !b->last_of); }
 
 /* Fills *told with what each cell of the store tells, and gives true, where it is one to one as said above. */
 static bool tell_store(Told *told, const Access *a, const Loops *all)

@@ -202,14 +202,16 @@ void buf_needs(ImpBuf *buf, int w)
         buf->align = bytes;
 }
 
-void store_cells(Lowering *lw, const View *first, ImpExpr *const *values, int w, Span span)
+ImpStmt *store_cells(Lowering *lw, const View *first, ImpExpr *const *values, int w, Span span)
 {
     buf_needs(first->buf, w);
     ImpStmt *s = lower_emit(lw, IS_VSTORE, span);
     s->vec.buf = first->buf;
     s->vec.index = simplify(lw, first->offset);
     s->vec.n = w;
+    s->vec.first = s;
     memcpy(s->vec.values, values, sizeof *values * (size_t)w);
+    return s;
 }
 
 /* `a < b` or `a <= b` for all components at once: the sides that move from component to component start at a multiple of w, and the bounds
@@ -503,14 +505,18 @@ static void store_parts(Lowering *lw, View *const *parts, Value value, Span span
     }
     if (store_together(lw, parts, value, span))
         return;
+    const ImpStmt *first = NULL;
     for (int k = 0, w; k < value.n; k += w) {
         w = access_width(lw, parts + k, value.n - k);
-        if (w == 1)
+        if (w == 1) {
             view_store(lw, parts[k], value.parts[k], span);
-        else if (view_one_writer(lw, parts[k]->buf, span))
-            store_cells(lw, parts[k], value.parts + k, w, span);
-        else
+        } else if (view_one_writer(lw, parts[k]->buf, span)) {
+            ImpStmt *s = store_cells(lw, parts[k], value.parts + k, w, span);
+            first = first ? first : s;
+            s->vec.first = first;
+        } else {
             return;
+        }
     }
 }
 
