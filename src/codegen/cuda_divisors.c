@@ -2,7 +2,8 @@
  *
  *   const Divisor<Index> by_m(m);
  *
- * and `i / by_m` and `i % by_m` in it are operators that multiply (HELPER(DIVISOR) in cuda_helpers.def). In imp these stay quotients by m. */
+ * and `i / by_m` and `i % by_m` in it are operators that multiply (HELPER(DIVISOR) in cuda_helpers.def). In imp these stay quotients by m. So does the text of a
+ * function that several kernels call, if it goes through their blocks. */
 #include "codegen/cuda_internal.h"
 
 enum { OFTEN = 2, IN_LOOP = 2 }; /* so many divisions are worth a divisor; one in a loop counts as two */
@@ -17,13 +18,21 @@ typedef struct Find {
     VEC(Nat) same; /* variables that are the same in a block: of its loops */
     VEC(Nat) seen; /* quotients and remainders */
     VEC(Found) found;
+    VEC(Nat) derived; /* variables whose values follow from sizes alone, in the order of their declarations */
     bool inside; /* of a loop that may have several turns for a thread */
 } Find;
 
-static bool is_size(const Cuda *c, Nat var)
+static bool is_size(const Find *f, Nat var)
 {
+    const Cuda *c = f->c;
     for (int i = 0; i < c->kernel->n_sizes; i++)
         if (c->kernel->sizes[i] == var)
+            return true;
+    for (int i = 0; c->function && i < c->function->params.n; i++)
+        if (c->function->params.at[i].kind == PARAM_NAT && c->function->params.at[i].nat == var)
+            return true;
+    for (int i = 0; i < f->derived.n; i++)
+        if (f->derived.at[i] == var)
             return true;
     return false;
 }
@@ -36,7 +45,7 @@ static bool is_same(const Find *f, Nat var)
     for (int i = 0; i < f->same.n; i++)
         if (f->same.at[i] == var)
             return true;
-    return is_size(f->c, var);
+    return is_size(f, var);
 }
 
 typedef struct Vars {
@@ -48,7 +57,7 @@ typedef struct Vars {
 static void look_at_var(void *user, Nat var)
 {
     Vars *v = user;
-    v->sizes &= is_size(v->f->c, var);
+    v->sizes &= is_size(v->f, var);
     v->same &= is_same(v->f, var);
     for (int a = 0; a < 3; a++)
         v->block |= v->f->c->kernel->block[a] == var;
@@ -103,6 +112,8 @@ static void note_block(Find *f, const ImpBlock *block)
         }
         if (cuda_is_shown(s))
             walk_nats(s, note_nat, f);
+        if (!f->inside && s->kind == IS_DECL && s->var.var->nat && s->var.value && s->var.value->kind == IE_NAT && vars_of(f, s->var.value->nat).sizes)
+            vec_push(f->c->ctx, &f->derived, s->var.var->nat);
         if (s->kind == IS_IF) {
             note_block(f, &s->branch.then);
             note_block(f, &s->branch.otherwise);
@@ -132,22 +143,48 @@ static const char *wanted_name(Ctx *ctx, Nat divisor)
     return divisor->terms[0].coef == 1 ? name : ctx_printf(ctx, "%s_%lld", name, (long long)divisor->terms[0].coef);
 }
 
+/* The last variable that is declared of those it mentions; NULL: it mentions sizes alone. */
+static Nat declared_last(const Find *f, Nat divisor)
+{
+    for (int i = f->derived.n - 1; i >= 0; i--)
+        if (nat_mentions(divisor, f->derived.at[i]))
+            return f->derived.at[i];
+    return NULL;
+}
+
+bool cuda_put_divisors_after(Cuda *c, Nat declared)
+{
+    bool any = false;
+    for (const NatNamed *d = c->divisors; d && d->nat; d++) {
+        if (c->divisors_after[d - c->divisors] != declared)
+            continue;
+        cuda_indent(c);
+        sb_printf(c->out, "const %s<%s> %s(", cuda_helper(c, HELP_DIVISOR, SC_I32), cuda_index_type(c->index), d->name);
+        const NatNamed *all = c->divisors;
+        c->divisors = NULL; /* it is no quotient */
+        cuda_nat(c, d->nat, C_ANY);
+        c->divisors = all;
+        sb_puts(c->out, ");\n");
+        any = true;
+    }
+    return any;
+}
+
 bool cuda_put_divisors(Cuda *c)
 {
     Find f = {.c = c};
     note_block(&f, &c->kernel->body);
     NatNamed *named = NEWN(c->ctx, NatNamed, f.found.n + 1);
+    Nat *after = NEWN(c->ctx, Nat, f.found.n + 1);
     int n = 0;
     for (int i = 0; i < f.found.n; i++) {
         Nat divisor = f.found.at[i].divisor;
         if (f.found.at[i].times < OFTEN)
             continue;
         named[n] = (NatNamed){divisor, c_name_claim(c->names, wanted_name(c->ctx, divisor))};
-        cuda_indent(c);
-        sb_printf(c->out, "const %s<%s> %s(", cuda_helper(c, HELP_DIVISOR, SC_I32), cuda_index_type(c->index), named[n++].name);
-        cuda_nat(c, divisor, C_ANY);
-        sb_puts(c->out, ");\n");
+        after[n++] = declared_last(&f, divisor);
     }
     c->divisors = named;
-    return n > 0;
+    c->divisors_after = after;
+    return cuda_put_divisors_after(c, NULL);
 }

@@ -183,6 +183,14 @@ static bool gives_result(const ImpStmt *s, const ImpFunction *f)
            s->var.var->slots == 1;
 }
 
+/* Does it go through the blocks itself? It is not called in a loop then. */
+static bool has_blocks(const ImpKernel *kernel)
+{
+    Needs needs = {.kernel = kernel};
+    walk_stmts((ImpBlock *)(uintptr_t)&kernel->body, need_stmt, &needs);
+    return needs.blocks;
+}
+
 static void put_body(Cuda *c, const ImpFunction *f)
 {
     ImpBlock body = f->body;
@@ -191,9 +199,11 @@ static void put_body(Cuda *c, const ImpFunction *f)
     body.list.n = last ? at : body.list.n;
     put(c, "{\n");
     c->depth = 1;
-    if (cuda_put_ids(c) && cuda_any_shown(&body))
+    bool ids = cuda_put_ids(c), divisors = has_blocks(c->kernel) && cuda_put_divisors(c);
+    if ((ids || divisors) && cuda_any_shown(&body))
         put(c, "\n");
     cuda_block(c, &body);
+    c->divisors = NULL; /* the names are of this function alone */
     if (f->result)
         put_return(c, f, last);
     put(c, "}\n");

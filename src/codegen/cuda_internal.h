@@ -73,6 +73,7 @@ typedef struct Cuda {
     VEC(Nat) wide;           /* nat variables of this type, where it may be long long */
     VEC(Nat) longs;          /* nat variables of type long long, whatever the type of sizes is */
     const NatNamed *divisors; /* of the kernel whose body is printed; NULL: none */
+    const Nat *divisors_after; /* the variable after whose declaration each of them stands; NULL: it is the first in the body */
     const HeaderPrefix *header; /* of host functions for a header, in C99; NULL: for a .cu file */
 } Cuda;
 
@@ -108,8 +109,10 @@ void cuda_pieces_add(Ctx *ctx, CudaPieces *pieces, int k, CudaPiece piece, const
 
 /* ---- cuda_divisors.c --------------------------------------------------------------------------------------------------- */
 
-/* Declares what the kernel divides by often. False: nothing. */
+/* Finds what the kernel divides by often, and declares what follows from sizes. False: nothing. */
 bool cuda_put_divisors(Cuda *c);
+/* Declares those that follow from sizes and from this variable, which has just been declared. */
+bool cuda_put_divisors_after(Cuda *c, Nat declared);
 
 /* ---- cuda_expr.c ------------------------------------------------------------------------------------------------------- */
 

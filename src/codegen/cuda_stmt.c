@@ -791,6 +791,8 @@ void cuda_block(Cuda *c, const ImpBlock *block)
         switch (s->kind) {
         case IS_DECL:
             print_decl(c, s);
+            if (s->var.var->nat)
+                cuda_put_divisors_after(c, s->var.var->nat);
             break;
         case IS_SET:
         case IS_STORE:

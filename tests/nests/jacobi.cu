@@ -225,12 +225,13 @@ jacobi_case4_body(const float *__restrict__ result_1, float *__restrict__ result
 {
     // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:31
     const Index size = m / 4;
+    const Divisor<Index> by_size(size);
     for (Index i = blockIdx.x*256 + threadIdx.x; i < size*n; i += gridDim.x*256) {
         float4 v;
         float4 v_1;
-        const bool inside = i / size > 0 && i / size + 1 < n;
-        const bool inside_1 = inside && (i % size)*4 > 0;
-        const Index index = (i % size)*4 + 4;
+        const bool inside = i / by_size > 0 && i / by_size + 1 < n;
+        const bool inside_1 = inside && (i % by_size)*4 > 0;
+        const Index index = (i % by_size)*4 + 4;
         if (inside_1 && index < m) {
             v = load4<true>(result_1 + i*4 - m);
             v_1 = load4<true>(result_1 + i*4 + m);
