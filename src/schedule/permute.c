@@ -7,13 +7,16 @@
  *
  *   xs: d.(b.a.c)  ->  transposed: (b.a.c).d  ->  split: b.a.c.d  ->  its axes exchanged: a.b.c.d
  *
- * An axis that could belong to both belongs to the columns, unless the last axis of the result is short. */
+ * An axis that could belong to both belongs to the columns, unless the rows are short: sizes choose between the ways to take axes. */
 #include "ir/terms.h"
 #include "schedule/axes.h"
 #include "schedule/nests.h"
 #include "schedule/shape.h"
 
-enum { LONG_ENOUGH = 32 }; /* elements that lie beside each other: more are hardly faster */
+enum {
+    LONG_ENOUGH = 256, /* elements that lie beside each other: more are hardly faster */
+    MOST_WAYS = 4,     /* strategies.patterns follows as many by size */
+};
 
 typedef struct Permute {
     Ctx *ctx;
@@ -165,18 +168,80 @@ static Core *transposed_by(const Permute *p, Groups groups)
     return in_order(p, order, split_within(ctx, p->next_var, all, 0, before, axes));
 }
 
+static Nat size_of(const Permute *p, const int *axes, int n)
+{
+    Nat size = nat_const(p->ctx, 1);
+    for (int i = 0; i < n; i++)
+        size = nat_mul(p->ctx, size, p->nest->axes[axes[i]]->type->size);
+    return size;
+}
+
+static Nat columns_of(const Permute *p, Groups groups) { return size_of(p, p->memory + p->n_memory - groups.n_columns, groups.n_columns); }
+
+static Nat rows_of(const Permute *p, Groups groups)
+{
+    int axes[MOST_AXES];
+    for (int i = 0; i < groups.n_rows; i++)
+        axes[i] = p->nest->n_axes - groups.n_rows + i;
+    return size_of(p, axes, groups.n_rows);
+}
+
+/* All ways to take axes for rows and columns, those with the fewest rows first. Of ways with the same columns, the one with the most rows. */
+static int find_ways(const Permute *p, Groups *ways)
+{
+    int n = 0, across = p->memory[p->n_memory - 1];
+    for (int n_rows = 1; n_rows < p->nest->n_axes - across; n_rows++) {
+        Groups way = with_rows(p, n_rows);
+        n -= n > 0 && (n == MOST_WAYS || ways[n - 1].n_columns == way.n_columns);
+        ways[n++] = way;
+    }
+    return n;
+}
+
+/* More rows are no gain where there are enough, or where the columns that are left would be fewer. */
 static Core *transpositions(const Permute *p)
 {
     Ctx *ctx = p->ctx;
-    const Nest *nest = p->nest;
-    int across = p->memory[p->n_memory - 1], last = nest->n_axes - 1;
-    Groups few = with_rows(p, 1), many = with_rows(p, last - across);
-    Core *term = transposed_by(p, many);
-    if (few.n_columns != many.n_columns) {
-        Core *is_long = make_compare(ctx, P_le, nat_const(ctx, LONG_ENOUGH), nest->axes[last]->type->size, term->span);
-        term = make_if(ctx, is_long, transposed_by(p, few), term, term->span);
+    Groups ways[MOST_WAYS];
+    int n = find_ways(p, ways);
+    Core *term = transposed_by(p, ways[n - 1]);
+    for (int i = n - 2; i >= 0; i--) {
+        Nat enough = nat_min(ctx, nat_const(ctx, LONG_ENOUGH), columns_of(p, ways[i + 1]));
+        Core *stay = make_compare(ctx, P_le, enough, rows_of(p, ways[i]), term->span);
+        term = make_if(ctx, stay, transposed_by(p, ways[i]), term, term->span);
     }
-    return all_or_none(ctx, p->entry, nest, term, p->next_var);
+    return all_or_none(ctx, p->entry, p->nest, term, p->next_var);
+}
+
+/* An array of which each element is read once, with its dimensions in the order of the axes. NULL: the element is something else. */
+static Core *in_other_order(const Permute *p)
+{
+    const Nest *nest = p->nest;
+    int rank, order[MOST_AXES];
+    const Core *read = nest->element, *first, *base = term_base(read, &rank, &first);
+    if (base->kind != CORE_VAR || rank != nest->n_axes)
+        return NULL;
+    for (int at = rank - 1; at >= 0; at--, read = read->prim.args[0]) {
+        int axis = 0;
+        while (axis < rank && read->prim.nats[1] != nest->axes[axis]->nat)
+            axis++;
+        if (axis == rank)
+            return NULL;
+        order[at] = axis;
+    }
+    for (int i = 0; i < rank; i++)
+        for (int k = 0; k < i; k++)
+            if (order[i] == order[k])
+                return NULL;
+    return in_order(p, order, make_ref(p->ctx, base->var, base->span));
+}
+
+/* By a program of the library, or as an array with its dimensions in another order. */
+static Core *known_or_ordered(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
+{
+    const Permute p = {.ctx = ctx, .entry = entry, .nest = nest, .next_var = next_var};
+    Core *term = known_term(ctx, entry, nest, next_var);
+    return term ? term : in_other_order(&p);
 }
 
 Core *permutation(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var)
@@ -184,7 +249,7 @@ Core *permutation(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_
     Permute p = {.ctx = ctx, .entry = entry, .nest = nest, .next_var = next_var};
     Axes a = {.ctx = ctx, .entry = entry, .next_var = next_var, .element = nest->element, .named = true};
     bool found = axes_of_elements(&a, nest);
-    Core *merged = found && a.n != nest->n_axes && a.n >= 2 ? by_merged_axes(&a, nest, known_term) : NULL;
+    Core *merged = found && a.n != nest->n_axes && a.n >= 2 ? by_merged_axes(&a, nest, known_or_ordered) : NULL;
     if (merged)
         return merged;
     if (nest->n_axes > MOST_AXES)
