@@ -30,9 +30,10 @@ typedef struct Bounds {
     NatFacts *here;  /* these, and that the loops around are not empty */
     IndexGuards *guards;
     Table done;       /* looked at before: what follows from the facts then does so later */
-    VEC(Nat) vars;    /* loop variables met so far, and of how much each stays below or at */
+    VEC(Nat) vars;    /* loop variables met so far, and of how much each stays below or at; sums of them that conditions around bound */
     VEC(Nat) most;
-    VEC(Nat) ends;    /* beside vars: where the loop ends */
+    VEC(Nat) ends;    /* beside vars: where the loop ends, or what the condition compares with */
+    VEC(const ImpStmt *) bools; /* declarations of conditions with a name */
     VEC(Nat) names;   /* index parts with a name, and what they stand for */
     VEC(Nat) meant;
 } Bounds;
@@ -433,10 +434,22 @@ static Nat times_of(Ctx *ctx, Nat nat, Nat divisor)
     return term_over(ctx, &nat->terms[0], &one);
 }
 
+/* The most that conditions around let it be; NULL: they do not mention it. */
+static Nat bound_by_condition(const Bounds *b, Nat nat)
+{
+    for (int i = b->vars.n - 1; nat->kind != NAT_VAR && i >= 0; i--)
+        if (b->vars.at[i] == nat)
+            return b->most.at[i];
+    return NULL;
+}
+
 /* At least |nat|, over the sizes; guards what is computed on the way. */
 static Nat bound(Bounds *b, Nat nat)
 {
     Ctx *ctx = b->ctx;
+    Nat most = bound_by_condition(b, nat);
+    if (most)
+        return most;
     switch (nat->kind) {
     case NAT_ERROR:
         return nat;
@@ -502,6 +515,85 @@ static void guard_nat(void *user, Nat nat)
         guard(b, bound(b, nat));
 }
 
+/* ---- conditions ------------------------------------------------------------------------------------------------------- */
+
+/* Where nat < end holds, what is computed from it is so large at most. */
+static void assume_less(Bounds *b, Nat nat, Nat end)
+{
+    Ctx *ctx = b->ctx;
+    nat = spelled_out(b, nat);
+    end = spelled_out(b, end);
+    for (int i = 0; nat->kind == NAT_SUM && i < nat->n_terms; i++)
+        if (nat->terms[i].n_factors == 0) { /* a constant */
+            end = nat_add_k(ctx, end, -nat->terms[i].coef);
+            nat = nat_add_k(ctx, nat, -nat->terms[i].coef);
+            break;
+        }
+    if (nat->kind == NAT_VAR || nat_is_const(nat) || !not_negative(b, nat))
+        return;
+    vec_push(ctx, &b->vars, nat);
+    vec_push(ctx, &b->most, nat_add_k(ctx, highest(b, end), -1));
+    vec_push(ctx, &b->ends, end);
+}
+
+static void assume_true(Bounds *b, const ImpExpr *cond)
+{
+    if (cond->kind == IE_VAR)
+        for (int i = b->bools.n - 1; i >= 0; i--)
+            if (b->bools.at[i]->var.var == cond->var.var) {
+                assume_true(b, b->bools.at[i]->var.value);
+                return;
+            }
+    if (cond->kind != IE_OP || cond->op.n != 2)
+        return;
+    const ImpExpr *left = cond->op.args[0], *right = cond->op.args[1];
+    if (cond->op.id == P_and) {
+        assume_true(b, left);
+        assume_true(b, right);
+    } else if ((cond->op.id == P_lt || cond->op.id == P_le) && left->kind == IE_NAT && right->kind == IE_NAT) {
+        assume_less(b, left->nat, nat_add_k(b->ctx, right->nat, cond->op.id == P_le));
+    }
+}
+
+/* How many variables and sums there were before. */
+static int enter_condition(Bounds *b, const ImpExpr *cond)
+{
+    int before = b->vars.n;
+    assume_true(b, cond);
+    return before;
+}
+
+static void leave_condition(Bounds *b, int before) { b->vars.n = b->most.n = b->ends.n = before; }
+
+/* Numbers of an expression. Only where its condition holds, C computes those of a choice. */
+static void guard_expr(Bounds *b, const ImpExpr *e)
+{
+    switch (e->kind) {
+    case IE_LIT: break;
+    case IE_NAT: guard_nat(b, e->nat); break;
+    case IE_VAR: guard_nat(b, e->var.slot); break;
+    case IE_LOAD: guard_nat(b, e->mem.index); break;
+    case IE_OP:
+        for (int i = 0; i < e->op.n; i++)
+            guard_expr(b, e->op.args[i]);
+        break;
+    case IE_CAST: guard_expr(b, e->cast.value); break;
+    case IE_COND: {
+        guard_expr(b, e->cond.cond);
+        int before = enter_condition(b, e->cond.cond);
+        guard_expr(b, e->cond.then);
+        leave_condition(b, before);
+        guard_expr(b, e->cond.otherwise);
+        break;
+    }
+    case IE_SHFL:
+        if (e->shfl.by)
+            guard_expr(b, e->shfl.by);
+        guard_expr(b, e->shfl.value);
+        break;
+    }
+}
+
 static void guard_block(Bounds *b, const ImpBlock *block);
 
 static void guard_loop(Bounds *b, ImpStmt *s)
@@ -534,8 +626,14 @@ static void guard_own(Bounds *b, ImpStmt *s)
         s = &tile;
     }
     b->element = true;
-    if (s != &tile || tile.branch.cond)
+    if (s->kind == IS_DECL || s->kind == IS_SET) {
+        if (s->kind == IS_SET)
+            guard_nat(b, s->var.slot);
+        if (s->var.value)
+            guard_expr(b, s->var.value);
+    } else if (s != &tile || tile.branch.cond) {
         walk_nats(s, guard_nat, b);
+    }
     b->element = false;
 }
 
@@ -548,10 +646,14 @@ static void guard_block(Bounds *b, const ImpBlock *block)
             vec_push(b->ctx, &b->names, s->var.var->nat);
             vec_push(b->ctx, &b->meant, spelled_out(b, s->var.value->nat));
         }
+        if (s->kind == IS_DECL && s->var.var->type == SC_BOOL && s->var.var->constant && s->var.value)
+            vec_push(b->ctx, &b->bools, s);
         if (s->kind == IS_FOR)
             guard_loop(b, s);
         if (s->kind == IS_IF) {
+            int before = enter_condition(b, s->branch.cond);
             guard_block(b, &s->branch.then);
+            leave_condition(b, before);
             guard_block(b, &s->branch.otherwise);
         }
     }
