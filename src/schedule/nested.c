@@ -178,8 +178,8 @@ static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis
     Nest *inner = base->kind == CORE_VAR ? table_get(&m->of_var, base->var) : NULL;
     const Count *count = inner ? table_get(&m->reads, inner) : NULL;
     if (!inner || count->n != 1 || !is_plain_fold(inner) || inner->n_axes != *indices ||
-        outer->n_axes > MOST_AXES || has_row_folds(m, inner))
-        return NULL;
+        outer->n_axes > MOST_AXES || has_row_folds(m, inner) || nat_is(inner->element->prim.args[2]->type->size, 0))
+        return NULL; /* of rows without elements, there is no row of an element */
     for (int i = 0; i < outer->n_axes; i++)
         axes[i] = outer->axes[i]->nat;
     axes[outer->n_axes] = axis->nat;
