@@ -27,7 +27,11 @@ static __device__ __forceinline__ T operator/(N n, Divisor<T> by)
     return q + (n - q * by.d >= by.d ? 1 : 0);
 }
 template <typename N, typename T>
-static __device__ __forceinline__ T operator%(N n, Divisor<T> by) { return n - n / by * by.d; }
+static __device__ __forceinline__ T operator%(N n, Divisor<T> by)
+{
+    const T r = n - by.part(n) * by.d;
+    return r < by.d ? r : r - by.d;
+}
 #endif
 
 // padded: 64 threads a block, 1 block, 16*n*m + 16*n*((m + 1) % 2) bytes of dynamic shared memory

@@ -27,7 +27,11 @@ static __device__ __forceinline__ T operator/(N n, Divisor<T> by)
     return q + (n - q * by.d >= by.d ? 1 : 0);
 }
 template <typename N, typename T>
-static __device__ __forceinline__ T operator%(N n, Divisor<T> by) { return n - n / by * by.d; }
+static __device__ __forceinline__ T operator%(N n, Divisor<T> by)
+{
+    const T r = n - by.part(n) * by.d;
+    return r < by.d ? r : r - by.d;
+}
 template <typename A, typename B>
 static __host__ __device__ __forceinline__ auto nat_max(A a, B b) -> decltype(a + b)
     { return a > b ? a : b; }
