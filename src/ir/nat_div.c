@@ -433,6 +433,7 @@ Nat nat_mod_in(Ctx *ctx, NatEnv *env, Nat a, Nat b) { return divide(ctx, env, NA
 /* ---- sums that hold div and mod ----------------------------------------------------------------------------------------------
  *
  *   y*(x/y) + x%y = x        x - x%y = y*(x/y)        x - y*(x/y) = x%y        x%y + y*((x/y + z)%c) = (x + y*z) % (y*c)
+ *   k*(a/(j*k)) + (a/j)%k = a/j
  *
  * under any common factor, whether y >= 1 is proved or not. Each fires only when every term it takes is there with exactly its coefficient, so no part of a
  * normal form can be rewritten and sums come out the same in whatever order they are added. */
@@ -538,12 +539,32 @@ static bool join_nested(Ctx *ctx, Poly *p, NatTerm by, Nat m)
     return false;
 }
 
+/* k*(a / (j*k)) + x%k = x where x is a/j: x/k and x%k are each written in their own shortest way. */
+static bool join_reduced(Ctx *ctx, Poly *p, NatTerm by, Nat m)
+{
+    NatTerm atom = nat_atom_term(m, 1);
+    for (int i = 0; nat_is_const(m->b) && i < p->n; i++)
+        for (int j = 0; j < p->at[i].n_factors; j++) {
+            Nat q = p->at[i].factors[j];
+            if (q->kind != NAT_DIV || !nat_is_const(q->b) || m->b->value < 2 || q->b->value <= m->b->value || q->b->value % m->b->value != 0)
+                continue;
+            Nat x = nat_div(ctx, q->a, nat_const(ctx, q->b->value / m->b->value));
+            Poly taken;
+            poly_init(ctx, &taken);
+            add_multiple(ctx, &taken, m->b, q, 1);
+            poly_add_terms(&taken, &atom, 1, TERM_K(1));
+            if (nat_mod(ctx, x, m->b) == m && exchange(ctx, p, by, &taken, x))
+                return true;
+        }
+    return false;
+}
+
 static bool join_pair(Ctx *ctx, Poly *p, NatTerm t, Nat m)
 {
     NatTerm by, atom = nat_atom_term(m, 1);
     if (poly_vars(p) < 2 || !mentions_div(p) || !term_divide(ctx, &t, &atom, &by))
         return false;
-    return join_with(ctx, p, by, m, nat_mate(ctx, m)) || join_nested(ctx, p, by, m) ||
+    return join_with(ctx, p, by, m, nat_mate(ctx, m)) || join_nested(ctx, p, by, m) || join_reduced(ctx, p, by, m) ||
            (!nat_full(m)->divisor_ok && join_merged(ctx, p, by, m));
 }
 
