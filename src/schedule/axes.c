@@ -417,16 +417,14 @@ static Core *by_nest_axes(Axes *a, const Nest *nest, Core *array, Core *of)
 {
     Ctx *ctx = a->ctx;
     Core *cond = NULL;
-    if (array->kind == CORE_IF) { /* it asks for elements already */
+    Nat asked = array->kind == CORE_IF ? product_asked(array->cond.cond) : NULL;
+    if (asked) { /* it asks for elements already; other conditions choose between ways to compute them */
         cond = array->cond.cond;
         array = array->cond.then;
     }
     array = split_to_axes(a, nest, array);
-    if (!nat_is(a->some, 1)) {
-        Nat asked = cond ? product_asked(cond) : NULL;
-        Core *some = make_compare(ctx, P_le, nat_const(ctx, 1), asked ? with_factor(a, asked, a->some) : a->some, array->span);
-        cond = cond && !asked ? make_both(ctx, cond, some) : some;
-    }
+    if (!nat_is(a->some, 1))
+        cond = make_compare(ctx, P_le, nat_const(ctx, 1), asked ? with_factor(a, asked, a->some) : a->some, array->span);
     for (int i = nest->n_axes - 1; i >= 0; i--)
         of = make_generate(ctx, nest->axes[i], of, array->span);
     return cond ? make_if(ctx, cond, array, of, array->span) : array;

@@ -206,9 +206,11 @@ static Core *transpositions(const Permute *p)
     int n = find_ways(p, ways);
     Core *term = transposed_by(p, ways[n - 1]);
     for (int i = n - 2; i >= 0; i--) {
-        Nat enough = nat_min(ctx, nat_const(ctx, LONG_ENOUGH), columns_of(p, ways[i + 1]));
-        Core *stay = make_compare(ctx, P_le, enough, rows_of(p, ways[i]), term->span);
-        term = make_if(ctx, stay, transposed_by(p, ways[i]), term, term->span);
+        Nat enough = nat_min(ctx, nat_const(ctx, LONG_ENOUGH), columns_of(p, ways[i + 1])), rows = rows_of(p, ways[i]);
+        if (nat_lt(ctx, p->entry->known, rows, enough))
+            continue;
+        Core *way = transposed_by(p, ways[i]), *stay = make_compare(ctx, P_le, enough, rows, term->span);
+        term = nat_le(ctx, p->entry->known, enough, rows) ? way : make_if(ctx, stay, way, term, term->span);
     }
     return all_or_none(ctx, p->entry, p->nest, term, p->next_var);
 }
