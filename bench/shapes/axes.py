@@ -166,9 +166,12 @@ def summary(path):
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for kind in ("fold", "permutation"):
-        parts = sorted(float(r["part"]) for r in rows if r["kind"] == kind)
-        if parts:
-            print(f"{kind}s: {len(parts)}, median {statistics.median(parts):.2f}, least {parts[0]:.2f}")
+        of_kind = [r for r in rows if r["kind"] == kind]
+        for bytes_each in [None, *sorted(TYPES)] if kind == "permutation" else [None]:
+            parts = sorted(float(r["part"]) for r in of_kind if bytes_each is None or r["type"] == TYPES[bytes_each])
+            of = "" if bytes_each is None else f" of {bytes_each}-byte elements"
+            if parts:
+                print(f"{kind}s{of}: {len(parts)}, median {statistics.median(parts):.2f}, least {parts[0]:.2f}")
 
 
 def main():
