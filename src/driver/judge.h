@@ -4,7 +4,8 @@
  * Equal bits are equal. What is not equal to the bit is compared with the program's shadow (ir/shadow.h): a run of the reference in higher
  * precision that knows, for each element, how far a right kernel may be from it. The number of roundings in folds whose order is open is that of
  * this launch: the simulator counts them, with the launch's sizes, grid and number of multiprocessors.
- *   - Elements that nothing has rounded, integers and booleans have the same bits, or differ. (Zeros may have either sign.)
+ *   - Elements that nothing has rounded, integers and booleans have the same bits, or differ. (Zeros may have either sign.) The reference
+ *     adds in order, and may round more often than a kernel: what has been decided by rounded numbers is right, too, where the shadow decided so.
  *   - Other elements may be off by their bound.
  *   - An element is undecided where a comparison or a conversion within its bound chose its value. It is not checked.
  *   - Where a scatter that allows it writes a place several times, each of these writes may stay: the element may be off by what they are apart.

@@ -2,7 +2,8 @@
  * tree of this launch asks for it (SimOptions.roundings); the run itself does not change.
  *
  * Each register has a count for each lane, and each cell of memory one. An operation's is the largest of its operands', and one more where
- * it rounds. Inputs and constants have none, and neither has what is no float. */
+ * it rounds. Inputs and constants have none, and neither has what is no float: what lies behind a float that decides an integer or a
+ * boolean is counted there. */
 #include "ir/shadow.h"
 #include "sim/sim_internal.h"
 
@@ -23,9 +24,28 @@ static void no_counts(const Warp *w, int reg)
     set_counts(w, reg, none, 0);
 }
 
-static void apply(const Warp *w, const Ins *ins)
+/* The register decides what is no float. */
+static void decide(Run *run, const Warp *w, int reg)
 {
-    if (!scalar_is_float((Scalar)ins->type)) {
+    for (int l = 0; reg >= 0 && l < WARP; l++)
+        if (w->mask >> l & 1)
+            run->decided = larger(run->decided, w->counts[reg][l]);
+}
+
+static bool compares(const Ins *ins)
+{
+    switch ((int)ins->prim) {
+    case P_eq: case P_ne: case P_lt: case P_le: case P_gt: case P_ge: return true;
+    default: return false;
+    }
+}
+
+static void apply(Run *run, const Warp *w, const Ins *ins)
+{
+    if (compares(ins) || !scalar_is_float((Scalar)ins->type)) {
+        const int args[3] = {ins->a, ins->b, ins->c};
+        for (int k = 0; k < 3; k++)
+            decide(run, w, args[k]);
         no_counts(w, ins->dst);
         return;
     }
@@ -93,14 +113,13 @@ void count_roundings(Run *run, Warp *w, const Ins *ins)
     case X_SET:
     case X_MOVE: set_counts(w, ins->dst, w->counts[ins->a], 0); break;
     case X_NAT: no_counts(w, ins->dst); break;
-    case X_APPLY: apply(w, ins); break;
+    case X_APPLY: apply(run, w, ins); break;
     case X_CAST:
-        if (scalar_is_float((Scalar)ins->k))
-            set_counts(w, ins->dst, w->counts[ins->a], shadow_rounds(P_cast, (Scalar)ins->type, (Scalar)ins->k));
-        else {
-            no_counts(w, ins->dst);
-            set_counts(w, ins->dst, w->counts[ins->dst], shadow_rounds(P_cast, (Scalar)ins->type, (Scalar)ins->k));
-        }
+        if (!scalar_is_float((Scalar)ins->k))
+            no_counts(w, ins->a);
+        if (!scalar_is_float((Scalar)ins->type))
+            decide(run, w, ins->a);
+        set_counts(w, ins->dst, w->counts[ins->a], shadow_rounds(P_cast, (Scalar)ins->type, (Scalar)ins->k));
         break;
     case X_SHFL: shuffle(w, ins); break;
     case X_GET_SLOT:
@@ -132,7 +151,7 @@ void count_roundings(Run *run, Warp *w, const Ins *ins)
 
 uint32_t most_roundings(const Run *run)
 {
-    uint32_t most = 0;
+    uint32_t most = run->decided;
     for (int g = 0; g < run->globals.n; g++)
         for (int64_t i = 0; run->globals.at[g].space == SPACE_OUTPUT && i < run->globals.at[g].count; i++)
             most = larger(most, run->globals.at[g].counts[i]);

@@ -49,7 +49,7 @@ typedef struct SimOptions {
 typedef struct SimReport {
     VEC(SimFinding) findings;
     uint64_t warp_instructions, global_loads, global_stores, shared_loads, shared_stores, shuffles, block_barriers, warp_barriers;
-    uint32_t roundings;  /* when they were counted: most of them one after the other, between an input and a result */
+    uint32_t roundings;  /* when they were counted: most of them one after the other, behind a result or what has decided one */
     SimProfile *profile; /* when it was asked for, else NULL; of a run that stopped early, what was counted until then */
 } SimReport;
 

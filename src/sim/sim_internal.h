@@ -237,6 +237,7 @@ typedef struct Run {
     bool failed;          /* a diagnostic says why */
     uint64_t steps_left, random;
     int64_t index_max;    /* largest value of an index register */
+    uint32_t decided;     /* roundings behind a float that has decided an integer or a boolean, at most */
     struct Profiler *profiler; /* of the kernel; NULL: nothing is counted by lines */
     VEC(Global) globals;
     int64_t global_bytes; /* taken for them */
