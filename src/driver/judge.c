@@ -80,7 +80,7 @@ static double number_of(Scalar type, ScalarValue x)
     return scalar_is_float(type) ? x.f : type == SC_U64 ? (double)(uint64_t)x.i : (double)x.i;
 }
 
-/* It is not what was computed before, which may itself be further off than a kernel: is it what every right kernel gives? */
+/* It is not what the reference has computed, which may itself be further off than a kernel: is it what every right kernel gives? */
 static Finding look_at_sure(Scalar type, ScalarValue got, ScalarValue want, const ShadowValue *s, Distance *d)
 {
     ScalarValue sure = {.type = type, .i = s->integer};
@@ -101,10 +101,10 @@ static Finding look(Scalar type, ScalarValue got, ScalarValue want, bool given, 
     const Finding open = given && same ? SAME : UNCHECKED;
     *d = (Distance){0, 0, 0};
     if (!scalar_is_float(type))
-        return s->error > 0 ? open : same ? SAME : look_at_sure(type, got, want, s, d);
+        return s->error > 0 ? open : same ? SAME : foreign ? BEYOND : look_at_sure(type, got, want, s, d);
     double bound = s->error * beyond_first_order;
     if (bound == 0) /* of nothing rounded */
-        return same || (got.f == 0 && want.f == 0) ? SAME : look_at_sure(type, got, want, s, d);
+        return same || (got.f == 0 && want.f == 0) ? SAME : foreign ? BEYOND : look_at_sure(type, got, want, s, d);
     if (!(bound < INFINITY))
         return open;
     d->bound = bound * times;
