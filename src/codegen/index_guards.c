@@ -79,7 +79,10 @@ static void assume_true(Bounds *b, const ImpExpr *cond)
 static int enter_condition(Bounds *b, const ImpExpr *cond)
 {
     int before = b->vars.n;
+    bool element = b->element;
+    b->element = true; /* as an index, a condition is computed only where there are elements */
     assume_true(b, cond);
+    b->element = element;
     return before;
 }
 
