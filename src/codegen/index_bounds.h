@@ -27,7 +27,7 @@ bool index_not_negative(Bounds *b, Nat nat);
 Nat index_highest(Bounds *b, Nat nat);
 /* At least |nat|, over the sizes; guards what is computed on the way. */
 Nat index_bound(Bounds *b, Nat nat);
-/* Has to be an int. */
+/* Adds the condition that the number fits an int, unless others imply it. */
 void index_guard(Bounds *b, Nat nat);
 
 #endif

@@ -486,16 +486,18 @@ static bool mentions_div(const Poly *p)
     return false;
 }
 
-/* y*q + x%y = x where q is x/y */
-static bool join_with(Ctx *ctx, Poly *p, NatTerm by, Nat m, Nat q)
+/* y*q + m = x where q is x/y and m is x%y */
+static bool join_as(Ctx *ctx, Poly *p, NatTerm by, Nat m, Nat q, Nat x)
 {
     Poly taken;
     NatTerm atom = nat_atom_term(m, 1);
     poly_init(ctx, &taken);
     add_multiple(ctx, &taken, m->b, q, 1);
     poly_add_terms(&taken, &atom, 1, TERM_K(1));
-    return exchange(ctx, p, by, &taken, m->a);
+    return exchange(ctx, p, by, &taken, x);
 }
+
+static bool join_with(Ctx *ctx, Poly *p, NatTerm by, Nat m, Nat q) { return join_as(ctx, p, by, m, q, m->a); }
 
 /* (a/b + r) / y is (a + b*r) / (b*y): so it is written where y >= 1 is proved by facts, and its mate does not know them. */
 static bool join_merged(Ctx *ctx, Poly *p, NatTerm by, Nat m)
@@ -542,18 +544,13 @@ static bool join_nested(Ctx *ctx, Poly *p, NatTerm by, Nat m)
 /* k*(a / (j*k)) + x%k = x where x is a/j: x/k and x%k are each written in their own shortest way. */
 static bool join_reduced(Ctx *ctx, Poly *p, NatTerm by, Nat m)
 {
-    NatTerm atom = nat_atom_term(m, 1);
     for (int i = 0; nat_is_const(m->b) && i < p->n; i++)
         for (int j = 0; j < p->at[i].n_factors; j++) {
             Nat q = p->at[i].factors[j];
             if (q->kind != NAT_DIV || !nat_is_const(q->b) || m->b->value < 2 || q->b->value <= m->b->value || q->b->value % m->b->value != 0)
                 continue;
             Nat x = nat_div(ctx, q->a, nat_const(ctx, q->b->value / m->b->value));
-            Poly taken;
-            poly_init(ctx, &taken);
-            add_multiple(ctx, &taken, m->b, q, 1);
-            poly_add_terms(&taken, &atom, 1, TERM_K(1));
-            if (nat_mod(ctx, x, m->b) == m && exchange(ctx, p, by, &taken, x))
+            if (nat_mod(ctx, x, m->b) == m && join_as(ctx, p, by, m, q, x))
                 return true;
         }
     return false;

@@ -115,11 +115,12 @@ void count_roundings(Run *run, Warp *w, const Ins *ins)
     case X_NAT: no_counts(w, ins->dst); break;
     case X_APPLY: apply(run, w, ins); break;
     case X_CAST:
-        if (!scalar_is_float((Scalar)ins->k))
-            no_counts(w, ins->a);
-        if (!scalar_is_float((Scalar)ins->type))
+        if (scalar_is_float((Scalar)ins->type)) {
+            set_counts(w, ins->dst, w->counts[ins->a], shadow_rounds(P_cast, (Scalar)ins->type, (Scalar)ins->k));
+        } else {
             decide(run, w, ins->a);
-        set_counts(w, ins->dst, w->counts[ins->a], shadow_rounds(P_cast, (Scalar)ins->type, (Scalar)ins->k));
+            no_counts(w, ins->dst);
+        }
         break;
     case X_SHFL: shuffle(w, ins); break;
     case X_GET_SLOT:
