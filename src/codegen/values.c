@@ -7,8 +7,9 @@
  * changes the value (defs.h). Either the statement always computes it, and it is used again; or the
  * statement is a loop in one thread that loads it from an input in each trip. The loop may have no
  * trip, so the index has to be seen to lie within the input where the loop stands. What a condition
- * in the loop chooses stays there. Loops over blocks and over the grid's threads usually run once:
- * they count as no loop. Folds that stand again come first (folds.c).
+ * in the loop chooses stays there. What stands twice where one condition holds has a name, which is
+ * 0 elsewhere: c ? x*x : 0 of an x = c ? xs[i] : 0. Loops over blocks and over the grid's threads
+ * usually run once: they count as no loop. Folds that stand again come first (folds.c).
  *
  * Requires: barriers are placed. Keeps every value; takes loads away, adds none. */
 #include "codegen/defs.h"
@@ -150,6 +151,13 @@ typedef struct Candidate {
 
 typedef VEC(Candidate) Candidates; /* outer before inner */
 
+/* A number, or a half in a register, which is a float already. */
+static bool is_given(const ImpExpr *e)
+{
+    bool half = e->type == SC_F16 || e->type == SC_BF16;
+    return e->kind == IE_NAT || (e->kind == IE_VAR && half);
+}
+
 /* The expression itself. Comparisons of indices, wider integers and negated literals are no work: a
  * good reader wants to see them. */
 static int has_itself(const ImpExpr *e)
@@ -157,7 +165,7 @@ static int has_itself(const ImpExpr *e)
     switch (e->kind) {
     case IE_LOAD: return imp_is_parameter(e) ? 0 : LOADS;
     case IE_OP: return e->op.args[0]->kind != IE_NAT && e->op.args[0]->kind != IE_LIT ? WORKS : 0;
-    case IE_CAST: return imp_widens(e) || e->cast.value->kind == IE_NAT ? 0 : WORKS;
+    case IE_CAST: return imp_widens(e) || is_given(e->cast.value) ? 0 : WORKS;
     case IE_SHFL: return SHUFFLES;
     default: return 0;
     }
@@ -260,19 +268,30 @@ static bool is_name(const ImpStmt *s)
     return s->kind == IS_DECL && s->var.value && s->var.var->constant && s->var.var->slots == 1;
 }
 
-/* Before statement i, for its uses from there on. */
-static void name_value(Values *v, ImpBlock *block, int i, ImpExpr *value)
+static ImpVar *new_name(const Values *v, const ImpExpr *value)
 {
-    const ImpStmt *first = block->list.at[i];
     ImpVar *var = lower_new_var(v->lw, value_name(v->ctx, value), value->type, value->span);
     var->constant = true;
-    uses_from(v, block, i, value, var);
+    return var;
+}
+
+static void declare(Values *v, ImpBlock *block, int i, ImpVar *name, ImpExpr *value)
+{
+    const ImpStmt *first = block->list.at[i];
     values_round(value);
     ImpStmt *decl = imp_stmt(v->ctx, NULL, IS_DECL, first->span);
-    decl->var.var = var;
+    decl->var.var = name;
     decl->var.value = value;
     defs_note_stmt(&v->defs, decl, first->info->around);
     block_insert(v->ctx, block, i, decl);
+}
+
+/* Before statement i, for its uses from there on. */
+static void name_value(Values *v, ImpBlock *block, int i, ImpExpr *value)
+{
+    ImpVar *name = new_name(v, value);
+    uses_from(v, block, i, value, name);
+    declare(v, block, i, name, value);
 }
 
 typedef struct Copy {
@@ -323,6 +342,50 @@ static bool share_one(Values *v, ImpBlock *block, int i)
         uses_from(v, block, i + 1, value, s->var.var);
         forward_names(v, block, i, s->var.var);
         values_round(value);
+    }
+    return false;
+}
+
+/* ---- what stands twice where a condition holds ---------------------------------------------- */
+
+/* True when a value that stands twice in one side of the choice, which statement i always makes, now
+ * stands before it, where the condition holds. */
+static bool share_in_side(Values *v, ImpBlock *block, int i, const ImpExpr *choice, bool then)
+{
+    Ctx *ctx = v->ctx;
+    ImpExpr *side = then ? choice->cond.then : choice->cond.otherwise;
+    Candidates list = {0};
+    add_candidates(ctx, &list, side, ALWAYS);
+    for (int k = 0; k < list.n; k++) {
+        ImpExpr *value = list.at[k].value;
+        Uses u = {v, value, NULL, 0};
+        if (!is_worth_it(&list.at[k]) || !stands_again(v, value))
+            continue;
+        walk_expr(&side, use, &u);
+        if (u.n < 2)
+            continue;
+        ImpExpr *kept = imp_copy_expr(ctx, value), *cond = imp_copy_expr(ctx, choice->cond.cond);
+        ImpExpr *zero = imp_lit(ctx, scalar_int(value->type, 0), value->span);
+        u.by = new_name(v, value);
+        walk_expr(&side, use, &u);
+        declare(v, block, i, u.by,
+                imp_cond(ctx, cond, then ? kept : zero, then ? zero : kept, value->span));
+        hash_stmt(v, block->list.at[i]);
+        hash_stmt(v, block->list.at[i + 1]);
+        return true;
+    }
+    return false;
+}
+
+static bool share_chosen(Values *v, ImpBlock *block, int i)
+{
+    Candidates list = candidates(v->ctx, block->list.at[i]);
+    for (int k = 0; k < list.n; k++) {
+        const Candidate *c = &list.at[k];
+        if (c->value->kind == IE_COND && c->when == ALWAYS && !(c->has & SHUFFLES) &&
+            (share_in_side(v, block, i, c->value, true) ||
+             share_in_side(v, block, i, c->value, false)))
+            return true;
     }
     return false;
 }
@@ -473,7 +536,7 @@ static void visit(Values *v, ImpBlock *block)
     Lowering *lw = v->lw;
     NatFacts *facts = lw->facts;
     for (int i = 0; i < block->list.n; i++) {
-        while (share_one(v, block, i))
+        while (share_one(v, block, i) || share_chosen(v, block, i))
             ;
         ImpStmt *s = block->list.at[i];
         if (s->kind == IS_FOR || s->kind == IS_IF)

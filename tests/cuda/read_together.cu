@@ -121,9 +121,12 @@ squares_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
         // read_together.rise:15: mapSeqUnroll
         const float value = v.x + 1.0f;
         const float own_1 = value * value - 2.0f;
-        const float own_2 = index + 1 < n ? (v.y + 1.0f) * (v.y + 1.0f) - 2.0f : -2.0f;
-        const float own_3 = index + 2 < n ? (v.z + 1.0f) * (v.z + 1.0f) - 2.0f : -2.0f;
-        const float own_4 = index + 3 < n ? (v.w + 1.0f) * (v.w + 1.0f) - 2.0f : -2.0f;
+        const float value_1 = index + 1 < n ? v.y + 1.0f : 0.0f;
+        const float own_2 = index + 1 < n ? value_1 * value_1 - 2.0f : -2.0f;
+        const float value_2 = index + 2 < n ? v.z + 1.0f : 0.0f;
+        const float own_3 = index + 2 < n ? value_2 * value_2 - 2.0f : -2.0f;
+        const float value_3 = index + 3 < n ? v.w + 1.0f : 0.0f;
+        const float own_4 = index + 3 < n ? value_3 * value_3 - 2.0f : -2.0f;
         if (index + 3 < n) {
             store4<aligned>(result + index, make_float4(own_1, own_2, own_3, own_4));
         } else {
