@@ -388,8 +388,6 @@ static void put_small_sum(Cuda *c, const ImpExpr *e, int terms)
     cuda_expr(c, e->op.args[1], C_PRODUCT);
 }
 
-static bool is_comparison(PrimId id) { return id >= P_eq && id <= P_ge; }
-
 static void put_int_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
 {
     PrimId id = e->op.id;
@@ -417,7 +415,7 @@ static void put_int_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         }
     }
     CPrec outer = narrow ? C_UNARY : prec;
-    if (scalar_is_signed(t) && is_comparison(id) && cuda_operator(id, &text, &own)) {
+    if (scalar_is_signed(t) && prim_compares(id) && cuda_operator(id, &text, &own)) {
         put_infix(c, text, own, cuda_compared(c, e->op.args[0]), cuda_compared(c, e->op.args[1]), outer);
     } else if (cuda_put_negation(c, e, t, outer)) {
         /* done */
@@ -523,8 +521,8 @@ static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const 
     bool hidden = !copies && imp_may_lose_zero(then, otherwise), inverse = !copies && !hidden && imp_may_lose_zero(otherwise, then);
     if (hidden || inverse) {
         put(c, cuda_helper(c, HELP_ZERO_UNLESS, then->type));
-        put(c, inverse ? "(!" : "(");
-        cuda_expr(c, cond, inverse ? C_UNARY : C_ANY);
+        put(c, "(");
+        (inverse ? cuda_not : cuda_expr)(c, cond, C_ANY);
         put(c, ", ");
         const ImpExpr *value = hidden ? then : otherwise;
         if (value->kind == IE_VAR) {
@@ -546,14 +544,25 @@ static void put_choice(Cuda *c, const ImpExpr *cond, const ImpExpr *then, const 
     put(c, paren || hidden || inverse ? ")" : "");
 }
 
+void cuda_not(Cuda *c, const ImpExpr *e, CPrec prec)
+{
+    ImpExpr turned = *e;
+    if (e->kind == IE_OP && prim_compares(e->op.id) && !scalar_is_float(e->op.args[0]->type)) {
+        turned.op.id = prim_opposite(e->op.id);
+        cuda_expr(c, &turned, prec);
+        return;
+    }
+    put(c, prec > C_UNARY ? "(!" : "!");
+    cuda_expr(c, e, C_UNARY);
+    put(c, prec > C_UNARY ? ")" : "");
+}
+
 static void put_bool_op(Cuda *c, const ImpExpr *e, CPrec prec)
 {
     const char *text;
     CPrec own;
     if (e->op.id == P_not) {
-        put(c, prec > C_UNARY ? "(!" : "!");
-        cuda_expr(c, e->op.args[0], C_UNARY);
-        put(c, prec > C_UNARY ? ")" : "");
+        cuda_not(c, e->op.args[0], prec);
         return;
     }
     if ((e->op.id == P_and || e->op.id == P_or) && has_shuffle(e->op.args[1])) { /* both sides are computed */
@@ -579,7 +588,7 @@ static void put_op(Cuda *c, const ImpExpr *e, CPrec prec)
     }
     Scalar t = e->op.args[0]->type;
     /* Of sizes and indices: as they are. Of values in a kernel with 64-bit indices, after the cast to their type. */
-    if (is_comparison(id) && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT && !scalar_is_float(t) &&
+    if (prim_compares(id) && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT && !scalar_is_float(t) &&
         (t == SC_I64 || !c->kernel || !c->kernel->wide))
         put_nat_comparison(c, e, prec);
     else if (t == SC_BOOL)

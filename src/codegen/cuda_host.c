@@ -5,6 +5,20 @@ static void put(Cuda *c, const char *text) { sb_puts(c->out, text); }
 
 /* ---- facts -------------------------------------------------------------------------------------------------------------- */
 
+static bool put_fact(Cuda *c, const Core *e, CPrec prec);
+
+/* That a fact does not hold. */
+static bool put_no_fact(Cuda *c, const Core *e, CPrec prec)
+{
+    Core turned = *e;
+    if (e->kind == CORE_PRIM && prim_compares(e->prim.id)) {
+        turned.prim.id = prim_opposite(e->prim.id);
+        return put_fact(c, &turned, prec);
+    }
+    put(c, "!");
+    return put_fact(c, e, C_UNARY);
+}
+
 static bool put_fact(Cuda *c, const Core *e, CPrec prec)
 {
     const char *text;
@@ -22,10 +36,8 @@ static bool put_fact(Cuda *c, const Core *e, CPrec prec)
             cuda_nat(c, nat_const(c->ctx, e->lit.i), prec);
         return true;
     case CORE_PRIM:
-        if (e->prim.id == P_not) {
-            put(c, "!");
-            return put_fact(c, e->prim.args[0], C_UNARY);
-        }
+        if (e->prim.id == P_not)
+            return put_no_fact(c, e->prim.args[0], prec);
         if (e->prim.n_args != 2 || !cuda_operator(e->prim.id, &text, &own) || own < C_OR || own > C_LESS || (own > C_AND && own < C_EQUAL))
             return false;
         put(c, prec > own ? "(" : "");
@@ -42,14 +54,14 @@ static bool put_fact(Cuda *c, const Core *e, CPrec prec)
     return false;
 }
 
-bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec)
+bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, bool holds, CPrec prec)
 {
     StrBuf text, *saved = c->out;
     const NatFacts *facts = c->facts;
     sb_init(&text, c->ctx);
     c->out = &text;
     c->facts = NULL; /* nothing is known before it is checked */
-    bool good = put_fact(c, fact, prec);
+    bool good = (holds ? put_fact : put_no_fact)(c, fact, prec);
     c->out = saved;
     c->facts = facts;
     if (good)
@@ -397,8 +409,7 @@ void host_put_checks(Host *h)
     put_all_guards(h, true);
     for (int i = 0; entry && i < entry->n_facts; i++) {
         sb_init(&text, ctx);
-        sb_puts(&text, "!");
-        if (cuda_fact(c, &text, entry->facts[i], C_UNARY)) {
+        if (cuda_fact(c, &text, entry->facts[i], false, C_ANY)) {
             host_refuse_if(h, REFUSE_SIZE, text.text);
         } else {
             put(c, "    // not checked here: ");

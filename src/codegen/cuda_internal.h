@@ -118,6 +118,8 @@ bool cuda_put_divisors_after(Cuda *c, Nat declared);
 
 /* The text's C type is the scalar's own, or int for types narrower than that; its value is in the scalar's range. */
 void cuda_expr(Cuda *c, const ImpExpr *e, CPrec prec);
+/* That a condition does not hold: `m != 0`, or `!holds`. */
+void cuda_not(Cuda *c, const ImpExpr *e, CPrec prec);
 void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec); /* before the rounding that cuda_half_rounds tells of */
 void cuda_nat(Cuda *c, Nat nat, CPrec prec);
 /* A name for the register, up to the end of the scope. */
@@ -222,8 +224,8 @@ typedef struct CudaNames {
 } CudaNames;
 /* The functions of the host that launch a program. declarations: where those of a header are declared, in which c->header is set; NULL: of a .cu file. */
 void cuda_host(Cuda *c, const ImpProgram *program, const CudaNames *names, StrBuf *declarations);
-/* A condition over sizes as C; false when it is no such condition. */
-bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, CPrec prec);
+/* A condition over sizes as C, or that it does not hold; false when it is no such condition. */
+bool cuda_fact(Cuda *c, StrBuf *out, const Core *fact, bool holds, CPrec prec);
 /* What host functions ask the device: each asks for a function that they share. */
 typedef struct CudaHostUse {
     bool sms, resident, workspace;

@@ -332,8 +332,7 @@ static void put_sides(Host *h, const HostRun *run, int depth, HostPut put_each)
         const bool swapped = split(c->ctx, &part, depth, sides), first = *before == 'i';
         more = !sides[1].n && is_one_sided(c->ctx, &sides[0], depth + 1);
         put(c, before);
-        put(c, swapped ? "!" : "");
-        cuda_fact(c, c->out, part.at[0]->when.at[depth].test, swapped ? C_UNARY : first && !more ? C_ANY : C_EQUAL);
+        cuda_fact(c, c->out, part.at[0]->when.at[depth].test, !swapped, first && !more ? C_ANY : C_EQUAL);
         before = " && ";
         part = sides[0];
     }

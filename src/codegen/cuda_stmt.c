@@ -682,13 +682,9 @@ static void print_if(Cuda *c, const ImpStmt *s)
         return;
     }
     put(c, "if (");
-    if (cuda_any_shown(then)) {
-        cuda_expr(c, s->branch.cond, C_ANY);
-    } else { /* only the other part is left */
-        put(c, "!");
-        cuda_expr(c, s->branch.cond, C_UNARY);
-        then = otherwise;
-    }
+    const bool shown = cuda_any_shown(then); /* else only the other part is left */
+    (shown ? cuda_expr : cuda_not)(c, s->branch.cond, C_ANY);
+    then = shown ? then : otherwise;
     put(c, ")");
     bool both = then != otherwise && cuda_any_shown(otherwise);
     const ImpStmt *only = both || c->line_directives ? NULL : only_simple(then, false);

@@ -38,7 +38,7 @@ void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user)
     if (args[0]->kind != CORE_SIZE || args[1]->kind != CORE_SIZE)
         return;
     if (!holds)
-        id = id == P_lt ? P_ge : id == P_le ? P_gt : id == P_gt ? P_le : id == P_ge ? P_lt : id == P_eq ? P_ne : P_eq;
+        id = prim_opposite(id);
     fn(user, id, args[0]->size, args[1]->size);
 }
 

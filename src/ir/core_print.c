@@ -735,19 +735,6 @@ void core_print_lines(StrBuf *out, const Core *term)
     put_broken(&p, term, PREC_LOWEST, (int)print_column(&p));
 }
 
-/* Of comparisons of sizes, which have no NaN. */
-static bool opposite(PrimId id, PrimId *other)
-{
-    static const PrimId pairs[][2] = {{P_eq, P_ne}, {P_lt, P_ge}, {P_le, P_gt}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
-        for (int k = 0; k < 2; k++)
-            if (pairs[i][k] == id) {
-                *other = pairs[i][1 - k];
-                return true;
-            }
-    return false;
-}
-
 /* On one line, however long it is: what stands around it breaks it. */
 static void print_unbroken(StrBuf *out, const Core *term, int prec)
 {
@@ -766,16 +753,18 @@ static void print_unbroken(StrBuf *out, const Core *term, int prec)
 void core_print_test(StrBuf *out, const Core *test, bool holds)
 {
     Core turned = *test;
-    bool sizes = test->kind == CORE_PRIM && test->prim.n_args == 2 && test->prim.args[0]->kind == CORE_SIZE && test->prim.args[1]->kind == CORE_SIZE;
+    bool of_sizes = test->kind == CORE_PRIM && prim_compares(test->prim.id) && test->prim.args[0]->kind == CORE_SIZE && test->prim.args[1]->kind == CORE_SIZE;
     if (test->kind == CORE_PRIM && test->prim.id == P_not) {
         core_print_test(out, test->prim.args[0], !holds);
         return;
     }
-    if (!holds && !(sizes && opposite(test->prim.id, &turned.prim.id))) {
+    if (!holds && !of_sizes) {
         sb_puts(out, "not (");
         print_unbroken(out, test, PREC_LOWEST);
         sb_puts(out, ")");
         return;
     }
+    if (!holds)
+        turned.prim.id = prim_opposite(test->prim.id);
     print_unbroken(out, &turned, PREC_AND);
 }

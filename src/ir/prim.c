@@ -74,6 +74,19 @@ PrimId prim_mirrored(PrimId id)
     return P_COUNT;
 }
 
+PrimId prim_opposite(PrimId id)
+{
+    switch ((int)id) {
+    case P_eq: return P_ne;
+    case P_ne: return P_eq;
+    case P_lt: return P_ge;
+    case P_le: return P_gt;
+    case P_gt: return P_le;
+    case P_ge: return P_lt;
+    }
+    return P_COUNT;
+}
+
 PrimId prim_find(const char *name)
 {
     for (int id = 0; id < P_COUNT; id++)

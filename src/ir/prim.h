@@ -51,6 +51,9 @@ static inline bool prim_is_lowered(PrimId id) { return prim_rows[id].lowered; }
 bool prim_takes_elements(PrimId id);
 /* The scalar function that has the same value when the operands change places: itself where they commute, `>` for `<`. P_COUNT: none. */
 PrimId prim_mirrored(PrimId id);
+/* The comparison that holds where this one does not, if no operand is NaN; P_COUNT: it is none. */
+PrimId prim_opposite(PrimId id);
+static inline bool prim_compares(PrimId id) { return prim_opposite(id) != P_COUNT; }
 /* What a lowering may regroup: the table of docs/language.md, "Operators and laws". The first argument is the operator. */
 typedef struct PrimRegroups {
     PrimId id;

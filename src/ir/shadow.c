@@ -505,10 +505,8 @@ static ShadowValue of_floats(PrimId op, Scalar type, const ShadowValue *args, do
 
 ShadowValue shadow_apply(PrimId op, Scalar type, const ShadowValue *args, bool same, double chain)
 {
-    switch ((int)op) {
-    case P_eq: case P_ne: case P_lt: case P_le: case P_gt: case P_ge:
+    if (prim_compares(op))
         return compare(op, type, args, same, chain);
-    }
     return scalar_is_float(type) ? of_floats(op, type, args, chain) : of_integers(op, type, args, arity(op));
 }
 

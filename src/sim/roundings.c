@@ -32,17 +32,9 @@ static void decide(Run *run, const Warp *w, int reg)
             run->decided = larger(run->decided, w->counts[reg][l]);
 }
 
-static bool compares(const Ins *ins)
-{
-    switch ((int)ins->prim) {
-    case P_eq: case P_ne: case P_lt: case P_le: case P_gt: case P_ge: return true;
-    default: return false;
-    }
-}
-
 static void apply(Run *run, const Warp *w, const Ins *ins)
 {
-    if (compares(ins) || !scalar_is_float((Scalar)ins->type)) {
+    if (prim_compares((PrimId)ins->prim) || !scalar_is_float((Scalar)ins->type)) {
         const int args[3] = {ins->a, ins->b, ins->c};
         for (int k = 0; k < 3; k++)
             decide(run, w, args[k]);

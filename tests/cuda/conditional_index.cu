@@ -78,11 +78,11 @@ extern "C" int transposed_launch(float *result, const float *xs, long long a, lo
     if ((double)c*(double)b*(double)a > 281474976710656.0
         || (double)c*(double)b > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
-    if (!(a >= 1))
+    if (a < 1)
         return (int)cudaErrorInvalidValue;
-    if (!(b >= 1))
+    if (b < 1)
         return (int)cudaErrorInvalidValue;
-    if (!(c >= 1))
+    if (c < 1)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (c*b*a + 255) / 256;

@@ -141,7 +141,7 @@ extern "C" int tiles_launch(int *result, const int *xs, long long n, long long b
 {
     if (n < 0 || n > 1099511627776 || b < 0 || b > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(b >= 1))
+    if (b < 1)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = b;

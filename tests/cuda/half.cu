@@ -256,7 +256,7 @@ extern "C" int sums_launch(float *result, const unsigned short *xs, long long n,
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 64 == 0))
+    if (n % 64 != 0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 8 == 0) {
         long long blocks = (n + 16320) / 16384;
@@ -287,7 +287,7 @@ extern "C" int halve_launch(unsigned short *result, const unsigned short *xs, lo
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 4 == 0))
+    if (n % 4 != 0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)result % 8 == 0 && (size_t)xs % 8 == 0) {
         long long blocks = (n + 1020) / 1024;

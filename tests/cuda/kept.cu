@@ -118,7 +118,7 @@ extern "C" int sized_launch(float *result, const float *xs, const float *ys, lon
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 4 == 0))
+    if (n % 4 != 0)
         return (int)cudaErrorInvalidValue;
     if (n < 1000) {
         long long blocks = (n + 255) / 256;

@@ -54,7 +54,7 @@ extern "C" int longLoop_launch(int *result, const int *xs, long long n, cudaStre
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 64 == 0))
+    if (n % 64 != 0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = n / 64;

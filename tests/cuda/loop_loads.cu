@@ -134,7 +134,7 @@ extern "C" int ranges_launch(float *result, const int *offsets, const float *xs,
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n >= 1))
+    if (n < 1)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;

@@ -44,7 +44,7 @@ f_body(long long *__restrict__ result_1, long long *__restrict__ result_2,
         const int p_1 = xs[i];
         const int p_2 = ys[i];
         result_2[i] =
-            zero_unless(!(p_1 > p_2), p_1 > p_2 ? 0ll : wrap_add((long long)p_1, (long long)p_2));
+            zero_unless(p_1 <= p_2, p_1 > p_2 ? 0ll : wrap_add((long long)p_1, (long long)p_2));
     }
 
     // lost_zeros.rise:6: mapGlobal

@@ -146,9 +146,9 @@ extern "C" int padded_launch(float *result, const float *xs, long long n, long l
         return (int)cudaErrorInvalidValue;
     if ((double)m*(double)n*4 > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
-    if (!(n >= 1))
+    if (n < 1)
         return (int)cudaErrorInvalidValue;
-    if (!(m >= 1))
+    if (m < 1)
         return (int)cudaErrorInvalidValue;
     {
         const long long shared = (m + (m + 1) % 2)*n*16;
@@ -177,9 +177,9 @@ extern "C" int wide_launch(double *result, const double *xs, long long n, long l
         return (int)cudaErrorInvalidValue;
     if ((double)m*(double)n*4 > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
-    if (!(n >= 1))
+    if (n < 1)
         return (int)cudaErrorInvalidValue;
-    if (!(m >= 1))
+    if (m < 1)
         return (int)cudaErrorInvalidValue;
     {
         const long long shared = (m + (m + 1) % 2)*n*32;

@@ -102,7 +102,7 @@ extern "C" int vectors_launch(float *result, const float *xs, long long n, cudaS
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 4 == 0))
+    if (n % 4 != 0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)result % 16 == 0 && (size_t)xs % 16 == 0) {
         long long blocks = (n + 1020) / 1024;

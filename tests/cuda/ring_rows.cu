@@ -59,7 +59,7 @@ extern "C" int stencil_launch(float *result, const float *xs, long long n, long 
         return (int)cudaErrorInvalidValue;
     if ((double)m*(double)n*32 > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
-    if (!(m >= 1))
+    if (m < 1)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = n;

@@ -217,7 +217,7 @@ extern "C" int steps_launch(float *result, const float *xs, long long n, cudaStr
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n >= 1))
+    if (n < 1)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;

@@ -52,7 +52,7 @@ extern "C" int rotate_launch(float *result, const float *xs, long long n, long l
         return (int)cudaErrorInvalidValue;
     if ((double)m*(double)n > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
-    if (!(m >= 1))
+    if (m < 1)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (n + 255) / 256;

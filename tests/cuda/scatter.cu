@@ -184,7 +184,7 @@ extern "C" int hits_launch(int *result, const int *is, long long n, cudaStream_t
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 256 == 0))
+    if (n % 256 != 0)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = n / 256;

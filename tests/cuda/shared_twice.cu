@@ -62,9 +62,9 @@ extern "C" int turned_launch(float *result, const float *xs, long long n, long l
 {
     if (n < 0 || n > 1099511627776 || m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n >= 1))
+    if (n < 1)
         return (int)cudaErrorInvalidValue;
-    if (!(m <= 64))
+    if (m > 64)
         return (int)cudaErrorInvalidValue;
     if (n <= 1000) {
         const long long shared = m*4;

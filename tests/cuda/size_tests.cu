@@ -155,7 +155,7 @@ extern "C" int sum_workspace(long long n, size_t *bytes)
         } else {
             *bytes = 4096;
         }
-    } else if (!(n < 1024)) {
+    } else if (n >= 1024) {
         *bytes = 4100;
     } else {
         *bytes = 4224;
@@ -191,7 +191,7 @@ extern "C" int sum_launch(int *result, const int *xs, void *workspace, long long
         } else {
             sum_case2<<<1, 32, 0, stream>>>(result, xs, (int)n);
         }
-    } else if (!(n < 1024)) {
+    } else if (n >= 1024) {
         {
             int *const temp = (int *)(space + 4096); // 1
             if (n <= 2147483647)

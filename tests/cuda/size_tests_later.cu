@@ -205,7 +205,7 @@ extern "C" int centred_workspace(long long n, size_t *bytes)
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
     *bytes = ((n + 16383) / 16384)*256 + 4100;
-    if (!(n <= 1024)) {
+    if (n > 1024) {
         *bytes = nat_max((long long)*bytes, ((n + 16383) / 16384)*260 + 4352);
     }
     return (int)rise_fits(*bytes);

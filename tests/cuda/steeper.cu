@@ -508,9 +508,9 @@ extern "C" int slope_workspace(long long m, size_t *bytes)
 {
     if (m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(m >= 2))
+    if (m < 2)
         return (int)cudaErrorInvalidValue;
-    if (!(m <= 1048576))
+    if (m > 1048576)
         return (int)cudaErrorInvalidValue;
     if (m - 1 <= 1024) {
         *bytes = 4096;
@@ -547,9 +547,9 @@ extern "C" int slope_launch(float *result_1, int *result_2, const float *ys, voi
 {
     if (m < 0 || m > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(m >= 2))
+    if (m < 2)
         return (int)cudaErrorInvalidValue;
-    if (!(m <= 1048576))
+    if (m > 1048576)
         return (int)cudaErrorInvalidValue;
     if (!workspace || (size_t)workspace % 16 != 0)
         return (int)cudaErrorInvalidValue;

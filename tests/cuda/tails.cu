@@ -284,7 +284,7 @@ extern "C" int bytes_launch(unsigned *result, const unsigned char *xs, long long
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n <= 1024))
+    if (n > 1024)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         bytes<<<1, 64, 0, stream>>>(result, xs, (int)n);
@@ -303,7 +303,7 @@ extern "C" int halves_launch(float *result, const unsigned short *xs, long long 
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n <= 512))
+    if (n > 512)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         halves<<<1, 64, 0, stream>>>(result, xs, (int)n);
@@ -321,7 +321,7 @@ extern "C" int later_launch(int *result, const bool *xs, long long n, cudaStream
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n <= 1024))
+    if (n > 1024)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         later<<<1, 64, 0, stream>>>(result, xs, (int)n);
@@ -339,7 +339,7 @@ extern "C" int both_launch(int *result, const short *xs, long long n, cudaStream
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n <= 504))
+    if (n > 504)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         both<<<1, 64, 0, stream>>>(result, xs, (int)n);
@@ -358,7 +358,7 @@ extern "C" int known_launch(unsigned *result, const unsigned char *xs, long long
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n <= 1024))
+    if (n > 1024)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 8 == 0) {
         long long blocks = (n + 2047) / 2048;

@@ -234,7 +234,7 @@ extern "C" int one_launch(unsigned *result, const unsigned *xs, long long n, cud
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n >= 1))
+    if (n < 1)
         return (int)cudaErrorInvalidValue;
     if (n <= 2147483647)
         one<<<1, 32, 0, stream>>>(result, xs, (int)n);

@@ -176,7 +176,7 @@ extern "C" int scale_launch(float *result, float a, const float *xs, long long n
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 4 == 0))
+    if (n % 4 != 0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)result % 16 == 0 && (size_t)xs % 16 == 0) {
         long long blocks = (n + 1023) / 1024;
@@ -206,7 +206,7 @@ extern "C" int sums_launch(float *result, const float *xs, long long n, cudaStre
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 2048 == 0))
+    if (n % 2048 != 0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)xs % 16 == 0) {
         long long blocks = n / 2048;

@@ -54,9 +54,9 @@ extern "C" int blur_launch(float *result, const float *img, long long h, long lo
         return (int)cudaErrorInvalidValue;
     if ((double)w*(double)h > 281474976710656.0)
         return (int)cudaErrorInvalidValue;
-    if (!(h >= 1))
+    if (h < 1)
         return (int)cudaErrorInvalidValue;
-    if (!(w >= 1))
+    if (w < 1)
         return (int)cudaErrorInvalidValue;
     {
         long long blocks = (w + 31) / 32;

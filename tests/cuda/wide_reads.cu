@@ -204,7 +204,7 @@ extern "C" int eight_launch(unsigned short *result, const unsigned short *xs, lo
 {
     if (n < 0 || n > 1099511627776)
         return (int)cudaErrorInvalidValue;
-    if (!(n % 8 == 0))
+    if (n % 8 != 0)
         return (int)cudaErrorInvalidValue;
     if ((size_t)result % 16 == 0 && (size_t)xs % 16 == 0) {
         long long blocks = (n + 2040) / 2048;

@@ -480,7 +480,7 @@ extern "C" int jacobi_workspace(long long n, long long m, long long steps, size_
     if (m*n <= 4096 && 1 <= m) {
         *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
     }
-    if (!(m < 1)) {
+    if (m >= 1) {
         if (m % 4 == 0) {
             *bytes = nat_max((long long)*bytes, m*n*4 + ((m*n + 63) / 64)*256 + 4096);
         } else {
@@ -522,7 +522,7 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
             jacobi_case1<<<1, 1024, 0, stream>>>(xs, result_1, (int)n, (int)m, (int)steps);
         else
             jacobi_case1_64<<<1, 1024, 0, stream>>>(xs, result_1, n, m, steps);
-    } else if (!(m < 1)) {
+    } else if (m >= 1) {
         if (m % 4 == 0) {
             {
                 float *const result_1 = (float *)(space + 4096); // n*m
@@ -616,7 +616,7 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
             }
         }
     }
-    if (!(m < 1)) {
+    if (m >= 1) {
         if (m % 4 == 0) {
             if (cudaPeekAtLastError() != cudaSuccess)
                 return (int)cudaGetLastError();
