@@ -473,6 +473,14 @@ static void look(void *user, Nat var)
     l->found |= l->var == var;
 }
 
+bool term_mentions(const Core *term, const CoreVar *var)
+{
+    bool found = term->kind == CORE_VAR && term->var == var;
+    for (int i = 0; i < term_children(term) && !found; i++)
+        found = term_mentions(term_child(term, i), var);
+    return found;
+}
+
 bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var)
 {
     Look l = {.var = var};

@@ -67,6 +67,7 @@ bool term_is_elementwise(const Core *term);
 bool term_is_over_sizes(const Core *term);
 /* The repeatKernels that the term is, or that one of its branches is; else NULL. */
 const Core *term_repeat(const Core *value);
+bool term_mentions(const Core *term, const CoreVar *var);
 bool term_mentions_nat(Ctx *ctx, const Core *term, Nat var);
 /* May it be worked out where a condition around it does not hold? It reads no memory, and no size in it lacks a value. */
 bool term_is_total(const Core *term);

@@ -361,6 +361,19 @@ static Core *in_function(Runner *r, Strategy s, const Here *here, bool lets, Spa
     return strategy_fail(r, span, "inFunction", here, "it applies no function");
 }
 
+static Core *in_items(Runner *r, Strategy s, const Here *here, Span span)
+{
+    if (here->term->kind != CORE_TUPLE)
+        return strategy_fail(r, span, "inItems", here, "it is no tuple");
+    for (int i = 0; i < here->term->tuple.n; i++) {
+        Core *after = run_strategy(r, s, here_child(r->ctx, here, i));
+        if (!after)
+            return NULL;
+        here = here_with(r->ctx, here, term_with_child(r->ctx, here->term, i, after));
+    }
+    return here->term;
+}
+
 /* The last argument, where the primitive is applied to data. */
 static Core *in_argument(Runner *r, Strategy s, const Here *here, Span span)
 {
@@ -597,6 +610,8 @@ static Core *run_word(Runner *r, Combinator which, const SCall *call, Strategy s
         return in_function(r, a, here, true, call->span);
     case S_inMap:
         return in_function(r, a, here, false, call->span);
+    case S_inItems:
+        return in_items(r, a, here, call->span);
     case S_inArgument:
         return in_argument(r, a, here, call->span);
     case S_inThen:

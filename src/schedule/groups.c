@@ -1,36 +1,8 @@
 /* Which arrays are computed together: those of a row, or of nothing, with the one that reads them. */
 #include "ir/key.h"
-#include "ir/result_place.h"
+#include "schedule/groups.h"
 #include "schedule/product.h"
-#include "schedule/shape.h"
 #include "schedule/weights.h"
-
-typedef struct Reader {
-    const Nest *nest;
-    int own; /* the first indices that are the reader's axes */
-} Reader;
-
-typedef struct Group {
-    Nest *nest;
-    bool taken;     /* by its reader */
-    bool elsewhere; /* a result, beside other reads */
-    bool each;      /* an element by a thread, which folds no more than a few others for it */
-    int results;    /* that it is */
-    int components; /* of its elements, that are results of their own */
-    VEC(Reader) readers;
-} Group;
-
-typedef VEC(Group *) GroupList;
-
-typedef struct Groups {
-    Ctx *ctx;
-    const CoreEntry *entry;
-    LongRows *rows;
-    bool matrices; /* some of them are products or transpositions */
-    int n;
-    Group *at;
-    Table of_var;
-} Groups;
 
 int own_indices(const Core *read, const Nest *reader)
 {
@@ -43,7 +15,7 @@ int own_indices(const Core *read, const Nest *reader)
 }
 
 /* Notes what the term of a nest, or a result, reads. */
-static void note_reads(Groups *g, const Nest *reader, const Core *term)
+void note_reads(Groups *g, const Nest *reader, const Core *term)
 {
     int indices;
     const Core *first, *base = term_base(term, &indices, &first);
@@ -51,14 +23,12 @@ static void note_reads(Groups *g, const Nest *reader, const Core *term)
     if (read && reader)
         vec_push(g->ctx, &read->readers, ((Reader){reader, own_indices(term, reader)}));
     else if (read)
-        read->elsewhere = true;
+        read->elsewhere = read->in_result = true;
     for (int i = 0; !read && i < term_children(term); i++)
         note_reads(g, reader, term_child(term, i));
 }
 
-/* Has the array one element for each of these rows, or a row, or more axes, of what is no fold? One
- * that launches leave is none of them. */
-static bool has_rows(const Nest *nest, int rows, const Nest *of)
+bool has_rows(const Nest *nest, int rows, const Nest *of)
 {
     if (nest->steps || nest->n_axes < rows || (nest->n_axes > rows && !term_is_elementwise(nest->element)))
         return false;
@@ -81,8 +51,7 @@ static bool read_by(const Group *read, int rows, int n, Nest *const *members)
     return read->readers.n > 0 && !read->elsewhere && !read->nest->kept;
 }
 
-/* Are the rows that several arrays are computed by few and long? Else the first such rows are noted. */
-static bool are_few(Groups *g, const Nest *nest, int rows, Nat length)
+bool are_few(Groups *g, const Nest *nest, int rows, Nat length)
 {
     LongRows found = {axes_count(g->ctx, rows, nest->axes), length};
     if (rows_are_few(g->ctx, g->entry->known, &found))
@@ -92,10 +61,10 @@ static bool are_few(Groups *g, const Nest *nest, int rows, Nat length)
     return false;
 }
 
-static void take(Group *g, const Nest *reader)
+void group_take(Group *group, const Nest *reader)
 {
-    g->taken = true;
-    g->nest->with = reader;
+    group->taken = true;
+    group->nest->with = reader;
 }
 
 static const Nest *nest_of(void *user, const CoreVar *array)
@@ -119,8 +88,7 @@ static Core *weighted_program(Groups *g, Nest *nest, Weighted *from, int *next_v
     return program;
 }
 
-/* Then a kernel for what follows costs less than to store the product. */
-static bool is_weighted(Groups *g, int at, int next_var)
+bool is_weighted(Groups *g, int at, int next_var)
 {
     Weighted from;
     return weighted_program(g, g->at[at].nest, &from, &next_var) != NULL;
@@ -142,14 +110,14 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
             members[last - n++] = g->at[i].nest;
     members += last + 1 - n;
     Nat length = NULL;
-    Core *program = rows ? rows_program(g->ctx, g->entry, rows, n, members, &length, next_var)
+    Core *program = rows ? rows_program(g->ctx, g->entry, rows, n, members, NULL, &length, next_var)
                          : fold_program(g->ctx, n, members, next_var);
     if (program && n > 1 && length && are_few(g, nest, rows, length))
         return NULL;
     for (int i = 0; program && i < last; i++)
         for (int k = 0; k < n - 1; k++)
             if (members[k] == g->at[i].nest)
-                take(&g->at[i], nest);
+                group_take(&g->at[i], nest);
     return program;
 }
 
@@ -197,7 +165,7 @@ static void take_elements(Groups *g, int last, int *next_var)
             element = term_with_nat(g->ctx, next_var, element, other->axes[k]->nat, nest->axes[k]->nat);
         CoreVar *value = make_var(g->ctx, next_var, other->var->name, element->type, element->span);
         nest->element = make_let(g->ctx, value, element, with_value(g->ctx, nest->element, other->var, value));
-        take(&g->at[i], nest);
+        group_take(&g->at[i], nest);
     }
 }
 
@@ -235,13 +203,13 @@ static Core *mapped_scan(Groups *g, int last, int *next_var)
     Core *array = scan.n_axes ? scan.element : stage_term(g->ctx, g->entry, &scan, next_var);
     Nest *mapped = &scan;
     scan.element = make_map(g->ctx, x, value, array);
-    Core *program = scan.n_axes ? rows_program(g->ctx, g->entry, scan.n_axes, 1, &mapped, &length, next_var) : scan.element;
+    Core *program = scan.n_axes ? rows_program(g->ctx, g->entry, scan.n_axes, 1, &mapped, NULL, &length, next_var) : scan.element;
     if (program)
-        take(&g->at[i], nest);
+        group_take(&g->at[i], nest);
     return program;
 }
 
-static bool same_axes(const Nest *a, const Nest *b)
+bool same_axes(const Nest *a, const Nest *b)
 {
     bool same = a->n_axes == b->n_axes;
     for (int i = 0; same && i < a->n_axes; i++)
@@ -255,12 +223,12 @@ static Core *weighted_sums(Groups *g, int last, int *next_var)
     Weighted from;
     Core *program = weighted_program(g, nest, &from, next_var);
     for (int i = 0; program && i < from.n; i++)
-        take(table_get(&g->of_var, from.nests[i]->var), nest);
+        group_take(table_get(&g->of_var, from.nests[i]->var), nest);
     return program;
 }
 
 /* The reads of all groups, as their terms are now. */
-static void note_all(Groups *g)
+void note_all(Groups *g)
 {
     for (int i = 0; i < g->n; i++)
         g->at[i].readers.n = 0;
@@ -281,14 +249,6 @@ static Core *scaled_in(const Core *term, const Nest *of)
             return found;
     }
     return NULL;
-}
-
-static bool mentions(const Core *term, const CoreVar *var)
-{
-    bool found = term->kind == CORE_VAR && term->var == var;
-    for (int i = 0; i < term_children(term) && !found; i++)
-        found = mentions(term_child(term, i), var);
-    return found;
 }
 
 /* The term with `by` in place of a part. */
@@ -320,7 +280,7 @@ static bool divide_sums(Groups *g, Nest *nest, Nest *sums, int next_var)
             element->prim.args[i] = term_with_nat(g->ctx, &next_var, element->prim.args[i], nest->axes[k]->nat, sums->axes[k]->nat);
     }
     Core *rest = with_part(g->ctx, all, scaled, read);
-    if (mentions(with_part(g->ctx, all, scaled, element), sums->var)) /* undivided, too */
+    if (term_mentions(with_part(g->ctx, all, scaled, element), sums->var)) /* undivided, too */
         return false;
     sums->element = element;
     nest->element = rest;
@@ -347,7 +307,7 @@ static Core *mapped_product(Groups *g, int last, int *next_var)
             continue;
         Core *program = product_term(g->ctx, g->entry, other, nest, next_var);
         if (program) {
-            take(&g->at[i], nest);
+            group_take(&g->at[i], nest);
             return program;
         }
     }
@@ -394,7 +354,7 @@ static Core *mapped_folds(Groups *g, int last, bool alone, int *next_var)
         if (placed && !is_short_fold(g->ctx, g->entry, &folds, next_var))
             continue;
         folds.element = make_let(g->ctx, total, folds.element, value);
-        take(&g->at[i], nest);
+        group_take(&g->at[i], nest);
         return placed ? plain_term(g->ctx, &folds) : stage_term(g->ctx, g->entry, &folds, next_var);
     }
     return NULL;
@@ -467,99 +427,6 @@ static void give_value(Groups *g, int last, int *next_var)
     g->at[last].each = each && !took_long_fold(g, before, next_var);
 }
 
-/* The array that is this result, and that nothing reads; else NULL. */
-static Group *own_result(const Groups *g, const Core *result)
-{
-    Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
-    return group && group->readers.n == 0 && !group->elsewhere ? group : NULL;
-}
-
-/* The array of which the nest is a component of all elements; else NULL. */
-static Group *whole_of(const Groups *g, const Nest *nest)
-{
-    const Core *read = nest->element->kind == CORE_PROJ ? nest->element->proj.value : NULL;
-    int indices;
-    const Core *first, *base = read ? term_base(read, &indices, &first) : NULL;
-    Group *whole = base && base->kind == CORE_VAR ? table_get(&g->of_var, base->var) : NULL;
-    return whole && own_indices(read, nest) == indices && same_axes(whole->nest, nest) ? whole : NULL;
-}
-
-/* Counts components that are results: where all of an array are, its kernel writes them in their places. */
-static void note_components(const Groups *g, const Core *result)
-{
-    const Group *group = own_result(g, result);
-    Group *whole = group ? whole_of(g, group->nest) : NULL;
-    if (whole)
-        whole->components++;
-    for (int i = 0; result->kind == CORE_TUPLE && i < term_children(result); i++)
-        note_components(g, term_child(result, i));
-}
-
-static bool is_in_place(const Groups *g, const Group *group)
-{
-    const Group *whole = whole_of(g, group->nest);
-    return whole && whole->components == whole->nest->element->type->n_items;
-}
-
-static void add_each(const Groups *g, const Core *result, GroupList *each)
-{
-    Group *group = own_result(g, result);
-    if (group && group->each)
-        vec_push(g->ctx, each, group);
-    Core **items;
-    for (int i = 0, n = result_parts(result, &items); i < n; i++)
-        add_each(g, items[i], each);
-}
-
-/* Of several results, one of those that one kernel computes, as their elements are over the same axes;
- * NULL: each has kernels of its own. */
-static const Nest *shared_result(const Groups *g, const Core *result)
-{
-    GroupList each = {0};
-    add_each(g, result, &each);
-    for (int i = 0; i < each.n; i++)
-        for (int k = 0; k < i; k++)
-            if (same_axes(each.at[i]->nest, each.at[k]->nest))
-                return each.at[i]->nest;
-    return NULL;
-}
-
-/* The value of a result stands in its place where the last kernel computes it: where it is the only one, or is
- * computed with `shared`. What turns leave in one of two places is copied. */
-static Core *results_valued(Groups *g, Core *result, bool several, const Nest *shared)
-{
-    Group *group = own_result(g, result);
-    bool last = group && !group->nest->steps &&
-                (!several || is_in_place(g, group) || (shared && group->each && same_axes(group->nest, shared)));
-    if (last) {
-        group->taken = true;
-        return group->nest->value;
-    }
-    Core **items;
-    several |= result_items(result, &items) > 0;
-    int n = result_parts(result, &items);
-    if (n == 0)
-        return result;
-    Core *new = term_copy(g->ctx, result);
-    for (int i = 0; i < n; i++)
-        result_set_part(new, i, results_valued(g, items[i], several, shared));
-    return new;
-}
-
-/* A result that is read on counts as read elsewhere. */
-static void note_results(Groups *g, const Core *result)
-{
-    Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
-    Core **items;
-    int n = result_parts(result, &items);
-    for (int i = 0; i < n; i++)
-        note_results(g, items[i]);
-    if (group)
-        group->elsewhere |= group->readers.n > 0 || group->results++ > 0;
-    else if (n == 0)
-        note_reads(g, NULL, result);
-}
-
 void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, LongRows *rows, int *next_var)
 {
     Groups g = {.ctx = ctx, .entry = entry, .rows = rows, .n = nests->list.n};
@@ -569,16 +436,15 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, L
         table_put(ctx, &g.of_var, g.at[i].nest->var, &g.at[i]);
     }
     note_all(&g);
-    if (nests->result)
-        note_results(&g, nests->result);
-    for (int i = g.n - 1; i >= 0; i--)
-        if (!g.at[i].taken)
-            give_value(&g, i, next_var);
     if (nests->result) {
-        note_components(&g, nests->result);
-        bool several = of_two && !result_is_joined(nests->result);
-        nests->result = results_valued(&g, nests->result, several, shared_result(&g, nests->result));
+        results_noted(&g, nests->result);
+        nests->result = results_joined(&g, nests->result, next_var);
     }
+    for (int i = g.n - 1; i >= 0; i--)
+        if (!g.at[i].taken && !g.at[i].joined)
+            give_value(&g, i, next_var);
+    if (nests->result)
+        nests->result = results_in_place(&g, nests->result, of_two);
     if (g.matrices) /* their many kernels are not worth a second form of the list */
         *rows = (LongRows){0};
     int n = 0;

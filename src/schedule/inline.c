@@ -348,9 +348,11 @@ static void give_values(Inline *in, Nests *stored, bool of_two)
         return;
     nests_valued(in->ctx, in->entry, stored, of_two, &in->rows, in->next_var);
     for (int i = 0; i < stored->list.n; i++) {
-        Info *info = table_get(&in->of_var, stored->list.at[i]->var);
-        info->refuted |= info->on_chip;
-        in->again |= info->on_chip;
+        Info *info = table_get(&in->of_var, stored->list.at[i]->var); /* NULL: the rows of several results */
+        if (!info || !info->on_chip)
+            continue;
+        info->refuted = true;
+        in->again = true;
     }
 }
 
@@ -418,6 +420,8 @@ static void say(const Inline *in)
 {
     for (int i = 0; i < in->infos.n; i++) {
         const Info *info = in->infos.at[i];
+        if (info->made->given)
+            continue;
         vec_push(in->ctx, in->said, ((NestChoice){.nest = info->nest, .with = info->made->with, .inlined = info->inlined,
                                                   .whole = info->heavy, .too_long = info->too_long, .size = info->size,
                                                   .reads = info->local ? 1 : info->reads, .cost = info->cost,

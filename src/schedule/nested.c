@@ -272,7 +272,7 @@ static Nest *row_values(const Nested *m, int at)
     int n = term_is_elementwise(values->element) ? folds_of_row(m, values, members) : 0;
     Nat length = NULL;
     members[n] = values;
-    if (n < 2 || !rows_program(m->ctx, m->entry, values->n_axes, n + 1, members, &length, m->next_var))
+    if (n < 2 || !rows_program(m->ctx, m->entry, values->n_axes, n + 1, members, NULL, &length, m->next_var))
         return NULL;
     CoreVar *axis;
     Core *element = fold_element(m->ctx, fold->element, &axis, m->next_var), *read = make_ref(m->ctx, values->var, element->span);

@@ -27,6 +27,7 @@ typedef struct Nest {
     bool in_parts;  /* its element is the whole, written for its threads */
     bool kept;      /* it is stored: the program says so (toGlobal, nextKernel), or it is of rows */
     bool of_rows;   /* a kernel works it out with folds of its row, and a fold of all reads it */
+    bool given;     /* it is a result, and a part of the tuples of `with` */
     const NestSteps *steps; /* of which the element is a group of launches; else NULL */
     const struct Nest *with; /* whose kernel computes it, too, and keeps it on chip; else NULL */
 } Nest;

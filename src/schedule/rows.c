@@ -301,7 +301,44 @@ static Core *over_rows(Rows *r, Core *body)
     return make_map(r->ctx, p, body, zip);
 }
 
-Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, Nat *length, int *next_var)
+static bool is_read_by(int from, int n, Core *const *values, const CoreVar *var)
+{
+    bool found = false;
+    for (int i = from; i < n && !found; i++)
+        found = term_mentions(values[i], var);
+    return found;
+}
+
+/* Is it a row that is given alone? */
+static bool stands_in_tuple(const Rows *r, int i, int n, Core *const *values, const bool *given)
+{
+    const CoreVar *var = r->members.at[i].var;
+    return given && given[i] && var->type->kind == TY_ARRAY && !is_read_by(i + 1, n, values, var);
+}
+
+/* The tuple of what is given of a row. Rows that others read, too, are copied. */
+static Core *tuple_of(Rows *r, int n, Core *const *values, const bool *given)
+{
+    Core **items = NEWN(r->ctx, Core *, n + 1);
+    int n_items = 0;
+    for (int i = 0; i < n; i++) {
+        CoreVar *var = r->members.at[i].var;
+        Core *item = make_ref(r->ctx, var, values[i]->span);
+        if (!given[i])
+            continue;
+        if (stands_in_tuple(r, i, n, values, given))
+            item = values[i];
+        else if (var->type->kind == TY_ARRAY) {
+            CoreVar *x = make_var(r->ctx, r->next_var, "x", var->type->elem, item->span);
+            item = make_map(r->ctx, x, make_ref(r->ctx, x, item->span), item);
+        }
+        items[n_items++] = item;
+    }
+    return make_tuple(r->ctx, n_items, items, values[n - 1]->span);
+}
+
+Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, const bool *given, Nat *length,
+                   int *next_var)
 {
     Rows r = {.ctx = ctx, .entry = entry, .next_var = next_var, .rows = rows, .several = n > 1, .fits = true};
     const Nest *last = nests[n - 1];
@@ -316,9 +353,10 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
     bool asked = r.columns && r.place; /* which column it is has no template */
     if (!r.matrix.all || asked || !worth_it(&r, n, nests, values))
         return NULL;
-    Core *body = values[n - 1];
-    for (int i = n - 2; i >= 0; i--)
-        body = make_let(ctx, r.members.at[i].var, values[i], body);
+    Core *body = given ? tuple_of(&r, n, values, given) : values[n - 1];
+    for (int i = given ? n - 1 : n - 2; i >= 0; i--)
+        if (!stands_in_tuple(&r, i, n, values, given))
+            body = make_let(ctx, r.members.at[i].var, values[i], body);
     *length = r.columns ? NULL : r.matrix.var->type->size;
     Core *program = over_rows(&r, body);
     bool merged = last->n_axes > rows + 1;

@@ -22,8 +22,10 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, L
 int own_indices(const Core *read, const Nest *reader);
 /* The last of n arrays, each of which has a row, or an element, for each of the first `rows` axes, by
  * the same row of those before it and of one array alone, and which nothing else reads; NULL where
- * they are not of this form. `length`: of a row of that array; NULL: its columns are what is folded. */
-Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, Nat *length, int *next_var);
+ * they are not of this form. `given`: an array of tuples of all those for which it holds; NULL: the last
+ * one alone. `length`: of a row of that array; NULL: its columns are what is folded. */
+Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *const *nests, const bool *given, Nat *length,
+                   int *next_var);
 /* The last of n scalars: a fold, or what is made of the fold before it; else NULL. */
 Core *fold_program(Ctx *ctx, int n, Nest *const *nests, int *next_var);
 
