@@ -50,14 +50,22 @@ static bool reads_rows(const Core *term, const Nest *of, int rows)
     return good;
 }
 
-/* Is all that reads the array in the set, each for its own row? What is a result may be read by what comes later, too. */
+/* May the array read a component of tuples, as well as an array? Folds do, but programs of rows, products and transpositions do not. */
+static bool may_read_component(const Joined *j, const Reader *reader, const Nest *of)
+{
+    const int at = index_of(j->g, reader->nest);
+    const Group *group = &j->g->at[at];
+    bool fold = term_is(reader->nest->element, P_reduce) && (reader->nest->n_axes == 0 || group->readers.n == 0);
+    return fold && at > j->last && reads_rows(reader->nest->element, of, j->rows);
+}
+
+/* Is all that reads the array in the set, each for its own row? Later folds may read what is a result, too. */
 static bool all_readers_in(const Joined *j, const Group *group)
 {
     for (int i = 0; i < group->readers.n; i++) {
         const Reader *reader = &group->readers.at[i];
-        const int at = index_of(j->g, reader->nest);
-        const bool inside = j->in[at] && reader->own >= j->rows;
-        if (!inside && !(group->placed && at > j->last && reads_rows(reader->nest->element, group->nest, j->rows)))
+        const bool inside = j->in[index_of(j->g, reader->nest)] && reader->own >= j->rows;
+        if (!inside && !(group->placed && may_read_component(j, reader, group->nest)))
             return false;
     }
     return group->placed || (group->readers.n > 0 && !group->elsewhere);
