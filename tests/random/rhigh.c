@@ -247,6 +247,62 @@ static Node *one_result(Gen *g, Node *xs)
     return chance(g, 12) ? about_total(g, xs) : result(g, xs, 2);
 }
 
+static Node *map_of(Gen *g, RVar *x, Node *body, Node *xs)
+{
+    Node *args[2] = {node_lambda(g, 1, &x, body), xs};
+    return node_prim(g, P_map, 2, args);
+}
+
+/* A fold of each row. */
+static Node *folded_rows(Gen *g, RVar *rows)
+{
+    RVar *row = var_new(g, rows->type->elem);
+    return map_of(g, row, random_fold(g, P_reduce, node_var(g, row)), node_var(g, rows));
+}
+
+/* Rows of elements that are made of those of a row and of a value for it. */
+static Node *rows_beside(Gen *g, RVar *rows, RVar *values)
+{
+    Node *both[2] = {node_var(g, rows), node_var(g, values)}, *zip = node_prim(g, P_zip, 2, both);
+    RVar *pair = var_new(g, zip->type->elem), *value = var_new(g, values->type->elem), *x = var_new(g, rows->type->elem->elem);
+    int scope = g->n_scope;
+    scope_push(g, value);
+    scope_push(g, x);
+    Node *body = map_of(g, x, random_flat(g, x, 2), node_proj(g, node_var(g, pair), 0));
+    g->n_scope = scope;
+    return map_of(g, pair, node_let(g, value, node_proj(g, node_var(g, pair), 1), body), zip);
+}
+
+/* Several results that are made of the same rows, some of which are read on. NULL: the source has no rows. */
+static Node *results_of_rows(Gen *g)
+{
+    enum { MOST = 4 };
+    Node *source = random_source(g), *values[MOST];
+    if (source->type->kind != R_ARRAY || source->type->elem->kind != R_ARRAY || source->type->elem->elem->kind != R_SCALAR)
+        return NULL;
+    RVar *vars[MOST] = {var_new(g, source->type)};
+    int n = 0;
+    values[n++] = source;
+    values[n] = folded_rows(g, vars[0]);
+    vars[n] = var_new(g, values[n]->type);
+    values[++n] = rows_beside(g, vars[0], vars[1]);
+    vars[n] = var_new(g, values[n]->type);
+    values[++n] = chance(g, 50) ? folded_rows(g, vars[2]) : rows_beside(g, vars[0], vars[1]);
+    vars[n] = var_new(g, values[n]->type);
+    Node *e = node_new(g, N_TUPLE);
+    for (int k = 1; k < MOST; k++)
+        if (chance(g, 70) || e->n + (MOST - k) <= 2)
+            e->args[e->n++] = node_var(g, vars[k]);
+    if (chance(g, 40)) {
+        Node *total = random_fold(g, P_reduce, node_var(g, vars[chance(g, 50) ? 1 : 3]));
+        e->args[e->n++] = total;
+    }
+    e = node_done(g, e);
+    for (int k = MOST - 1; k >= 0; k--)
+        e = node_let(g, vars[k], values[k], e);
+    return e;
+}
+
 static bool has_pattern(const Node *e)
 {
     bool has = e->kind == N_PRIM && prim_rows[e->prim].level == LEVEL_HIGH;
@@ -263,6 +319,9 @@ static RProgram *high_program(Pool *pool, uint64_t seed, const bool scalars[SC_C
     p->prelude = "operator affine (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (1, 0), associative = (a.1 * b.1, a.2 * b.1 + b.2)\n"
                  "operator sums (a: (i32, i32)) (b: (i32, i32)): (i32, i32) unit (0, 0), associative, commutative = (a.1 + b.1, a.2 + b.2)\n";
     make_names(g);
+    const bool rows = (seed * 0x9e3779b97f4a7c15u) >> 60 == 5; /* so that other programs stay what they are */
+    if (rows && (p->body = results_of_rows(g)))
+        return p;
     int outputs = chance(g, 80) ? 1 : 2 + below(g, 2);
     Node *items[3] = {NULL};
     RVar *all = NULL; /* what all results are made of, some of the time */
