@@ -144,6 +144,7 @@ typedef struct Stages {
     Strategy stage, result;
     Span span;
     CoreLaunch given; /* what the entry says of the first launch that there is */
+    bool begun;       /* the term that was looked at last is branches, each of which begins again */
 } Stages;
 
 /* A value that is stored as an array of one, as that; NULL: it is not. */
@@ -297,15 +298,21 @@ static Core *run_branches(Stages *s, const Here *here)
     Runner *r = s->r;
     const CoreLaunch given = s->given;
     CoreLaunch launches[2];
+    bool begun[2];
     for (int i = 0; i < 2; i++) {
         s->given = given;
+        s->begun = false;
         Core *branch = run_stages(s, here_child(r->ctx, here, i + 1));
         if (!branch)
             return NULL;
         launches[i] = r->entry->launch;
+        begun[i] = s->begun;
         here = here_as(r->ctx, here, term_with_child(r->ctx, here->term, i + 1, branch));
     }
-    for (int i = 0; i < 2 && !same_launch(&launches[0], &launches[1]); i++) {
+    s->begun = begun[0] || begun[1] || !same_launch(&launches[0], &launches[1]);
+    for (int i = 0; i < 2 && s->begun; i++) {
+        if (begun[i]) /* all of its own branches do */
+            continue;
         Core *branch = begin_again(r, s->span, here_child(r->ctx, here, i + 1), launches[i]);
         if (!branch)
             return NULL;
@@ -335,6 +342,7 @@ static Core *run_stages(Stages *s, const Here *here)
     here = here_as(ctx, here, term_with_child(ctx, here->term, 1, rest));
     Core *next = stage_to_kernel(r, s->span, here, r->entry->launch);
     r->entry->launch = launch;
+    s->begun = false;
     return next;
 }
 

@@ -1,16 +1,26 @@
 /* Few long rows: a program of rows keeps as many blocks busy as there are rows. Where there are few, and none fits on chip, each of its
- * arrays is computed by kernels of its own, among which folds split their rows. As only sizes tell, the list gets a second form under a
- * condition over them. */
+ * arrays is computed by kernels of its own, among which folds split their rows.
+ *
+ * Many short rows: threads of a block share the loads and stores of such rows, but of one result alone. So each of several results is computed
+ * by kernels of its own.
+ *
+ * As only sizes tell, the list gets other forms under conditions over them. */
 #include "schedule/shape.h"
 
 enum {
     FEW_ROWS = 128,  /* fewer than a device has multiprocessors; all folds of them split their rows if these are long */
-    LONG_ROW = 32768 /* the most that a block keeps of a row: the longest class of lib/strategies/rows.rise */
+    LONG_ROW = 32768, /* the most that a block keeps of a row: the longest class of lib/strategies/rows.rise */
+    FEW_SHORT_ROWS = 16384, SHORT_ROW = 31 /* about manyShortRows and fewStaged of lib/rules/rows.rise */
 };
 
 bool rows_are_few(Ctx *ctx, const NatFacts *known, const LongRows *rows)
 {
     return nat_le(ctx, known, rows->rows, nat_const(ctx, FEW_ROWS)) && nat_le(ctx, known, nat_const(ctx, LONG_ROW + 1), rows->length);
+}
+
+bool rows_are_short(Ctx *ctx, const NatFacts *known, const LongRows *rows)
+{
+    return rows->short_apart && nat_lt(ctx, known, nat_const(ctx, FEW_SHORT_ROWS), rows->rows) && nat_le(ctx, known, rows->length, nat_const(ctx, SHORT_ROW));
 }
 
 Nests *nests_copy(Ctx *ctx, const Nests *nests, int *next_var)
@@ -51,18 +61,36 @@ bool nests_have_steps(const Nests *nests)
     return false;
 }
 
-const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, const LongRows *rows, int *next_var)
+typedef struct Bounds { /* low <= most, and high > above */
+    Nat low, most, high, above;
+} Bounds;
+
+/* A copy of the list where both sizes are in the bounds, and else the other one; this one, if that is known. */
+static const Nests *in_bounds(Ctx *ctx, const NatFacts *known, const Nests *nests, const Bounds *b, const Nests *other, int *next_var)
 {
-    const Nat few = nat_const(ctx, FEW_ROWS), most = nat_const(ctx, LONG_ROW);
-    const bool decided = nat_le(ctx, entry->known, nat_add_k(ctx, few, 1), rows->rows) || nat_le(ctx, entry->known, rows->length, most);
-    if (decided || !nests->result || nests_have_steps(nests) || rows_are_few(ctx, entry->known, rows))
-        return NULL;
+    const bool low_holds = nat_le(ctx, known, b->low, b->most), high_holds = nat_lt(ctx, known, b->above, b->high);
+    if ((low_holds && high_holds) || nat_lt(ctx, known, b->most, b->low) || nat_le(ctx, known, b->high, b->above))
+        return other;
     const Span span = nests->result->span;
-    Core *conds[2] = {make_compare(ctx, P_le, rows->rows, few, span), make_compare(ctx, P_gt, rows->length, most, span)};
+    Core *conds[2] = {make_compare(ctx, P_le, b->low, b->most, span), make_compare(ctx, P_gt, b->high, b->above, span)};
     Nests *both = NEW(ctx, Nests);
     *both = (Nests){0};
-    both->cond = make_prim(ctx, P_and, conds[0]->type, 0, NULL, 2, conds, span);
+    const bool one = low_holds || high_holds; /* is left to be asked */
+    both->cond = one ? conds[low_holds] : make_prim(ctx, P_and, conds[0]->type, 0, NULL, 2, conds, span);
     both->then = nests_copy(ctx, nests, next_var);
-    both->otherwise = (Nests *)(uintptr_t)nests;
+    both->otherwise = (Nests *)(uintptr_t)other;
     return both;
+}
+
+const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, const LongRows *rows, int *next_var)
+{
+    const Bounds many_short = {rows->length, nat_const(ctx, SHORT_ROW), rows->rows, nat_const(ctx, FEW_SHORT_ROWS)};
+    const Bounds few_long = {rows->rows, nat_const(ctx, FEW_ROWS), rows->length, nat_const(ctx, LONG_ROW)};
+    const Nests *all = nests;
+    if (!nests->result || nests_have_steps(nests))
+        return NULL;
+    if (rows->short_apart)
+        all = in_bounds(ctx, entry->known, nests, &many_short, all, next_var);
+    all = in_bounds(ctx, entry->known, nests, &few_long, all, next_var);
+    return all == nests ? NULL : all;
 }

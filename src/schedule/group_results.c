@@ -222,24 +222,55 @@ static Core *with_components(const Groups *g, Core *result, const Nest *all, con
     return new;
 }
 
-/* The program of the rows of all used arrays, of which those in `given` are results; NULL: there is none. */
-static Core *rows_of_results(Joined *j, int *component, int *next_var)
+/* The program of the rows of the used arrays up to this one: of the tuples of all results among them, or of this array alone. NULL: there is
+ * none. */
+static Core *program_of_used(Joined *j, int last, bool tuples, Nat *length, int *next_var)
 {
     Groups *g = j->g;
-    Nest **members = NEWN(g->ctx, Nest *, j->last + 1);
-    bool *given = NEWN(g->ctx, bool, j->last + 1), folds = false;
-    int n = 0, results = 0;
-    for (int i = 0; i <= j->last; i++) {
+    Nest **members = NEWN(g->ctx, Nest *, last + 1);
+    bool *given = NEWN(g->ctx, bool, last + 1), folds = false;
+    int n = 0;
+    for (int i = 0; i <= last; i++) {
         if (!j->used[i])
             continue;
-        component[i] = g->at[i].placed ? results++ : -1;
         folds |= term_is(g->at[i].nest->element, P_reduce);
         given[n] = g->at[i].placed;
         members[n++] = g->at[i].nest;
     }
-    Nat length = NULL;
-    Core *program = folds ? rows_program(g->ctx, g->entry, j->rows, n, members, given, &length, next_var) : NULL;
-    return program && length && !are_few(g, members[n - 1], j->rows, length) ? program : NULL;
+    return folds ? rows_program(g->ctx, g->entry, j->rows, n, members, tuples ? given : NULL, length, next_var) : NULL;
+}
+
+/* Do threads of a block share the loads of short rows? Only if no second row stands beside each. */
+static bool may_share_loads(const Core *program)
+{
+    while (!term_is(program, P_map))
+        program = program->kind == CORE_IF ? program->cond.then : program->prim.args[program->prim.n_args - 1];
+    const Type element = program->prim.args[1]->type->elem;
+    return element->kind != TY_TUPLE || !type_gives_arrays(element->items[1]);
+}
+
+/* Each result has a program of its own, which computes again what others compute, too, if all of them have one. */
+static void give_apart(const Joined *j, int *next_var)
+{
+    Groups *g = j->g;
+    Core **values = NEWN(g->ctx, Core *, j->last + 1);
+    Nat length;
+    for (int i = 0; i <= j->last; i++) {
+        Joined one = *j;
+        Table rows = {0};
+        if (!j->used[i] || !g->at[i].placed)
+            continue;
+        one.used = NEWN(g->ctx, bool, g->n + 1);
+        use(&one, i, &rows);
+        if (!(values[i] = program_of_used(&one, i, false, &length, next_var)))
+            return;
+    }
+    for (int i = 0; i <= j->last; i++) {
+        if (j->used[i] && !g->at[i].placed)
+            group_take(&g->at[i], g->at[j->last].nest);
+        g->at[i].joined |= values[i] != NULL;
+        g->at[i].nest->value = values[i] ? values[i] : g->at[i].nest->value;
+    }
 }
 
 /* Results that are made of the same rows as this one; the result with their components. */
@@ -251,9 +282,18 @@ static Core *join_results(Groups *g, int last, int rows, Core *result, int *next
     find_members(&j, *next_var);
     if (!j.in[last] || find_results(&j) < 2)
         return result;
-    Core *program = rows_of_results(&j, component, next_var);
-    if (!program)
+    Nat length = NULL;
+    Core *program = program_of_used(&j, last, true, &length, next_var);
+    if (!program || !length)
         return result;
+    const bool short_apart = may_share_loads(program);
+    const LongRows all_rows = {axes_count(ctx, rows, g->at[last].nest->axes), length, short_apart};
+    if (rows_are_short(ctx, g->entry->known, &all_rows))
+        give_apart(&j, next_var);
+    if (are_apart(g, g->at[last].nest, rows, length, short_apart))
+        return result;
+    for (int i = 0, k = 0; i <= last; i++)
+        component[i] = j.used[i] && g->at[i].placed ? k++ : -1;
     const Nest *nest = g->at[last].nest;
     Nest *all = NEW(ctx, Nest);
     *all = *nest;

@@ -51,10 +51,10 @@ static bool read_by(const Group *read, int rows, int n, Nest *const *members)
     return read->readers.n > 0 && !read->elsewhere && !read->nest->kept;
 }
 
-bool are_few(Groups *g, const Nest *nest, int rows, Nat length)
+bool are_apart(Groups *g, const Nest *nest, int rows, Nat length, bool short_apart)
 {
-    LongRows found = {axes_count(g->ctx, rows, nest->axes), length};
-    if (rows_are_few(g->ctx, g->entry->known, &found))
+    LongRows found = {axes_count(g->ctx, rows, nest->axes), length, short_apart};
+    if (rows_are_few(g->ctx, g->entry->known, &found) || rows_are_short(g->ctx, g->entry->known, &found))
         return true;
     if (!g->rows->rows)
         *g->rows = found;
@@ -112,7 +112,7 @@ static Core *program_of(Groups *g, int last, int rows, int *next_var)
     Nat length = NULL;
     Core *program = rows ? rows_program(g->ctx, g->entry, rows, n, members, NULL, &length, next_var)
                          : fold_program(g->ctx, n, members, next_var);
-    if (program && n > 1 && length && are_few(g, nest, rows, length))
+    if (program && n > 1 && length && are_apart(g, nest, rows, length, false))
         return NULL;
     for (int i = 0; program && i < last; i++)
         for (int k = 0; k < n - 1; k++)

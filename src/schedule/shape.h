@@ -12,6 +12,7 @@ Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 /* Arrays of which one kernel computes a row each, by the rows of a matrix: how many there are, and how long they are. */
 typedef struct LongRows {
     Nat rows, length; /* NULL: there are none */
+    bool short_apart; /* they are results, of which each has kernels of its own if the rows are many and short */
 } LongRows;
 
 /* Gives each array of the list its value; of those that are read once for each row, the reader takes
@@ -107,7 +108,9 @@ Nests *nests_copy(Ctx *ctx, const Nests *nests, int *next_var);
 bool nests_have_steps(const Nests *nests);
 /* Is it known that there are too few rows for a block each, and that a row does not fit on chip? */
 bool rows_are_few(Ctx *ctx, const NatFacts *known, const LongRows *rows);
-/* The list, or a copy of it where these rows are few and long; NULL: that is known. */
+/* Is it known that there are many rows of results, and that they are short? */
+bool rows_are_short(Ctx *ctx, const NatFacts *known, const LongRows *rows);
+/* The list, or copies of it where these rows are few and long, or many and short; NULL: that is known. */
 const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, const LongRows *rows, int *next_var);
 
 /* ---- axes.c ---- */
