@@ -345,6 +345,14 @@ static bool help_quotes(Making *m, const Component *c, Diag *said)
     return true;
 }
 
+/* `random`, `zeros:3`: no file has such a name, most likely. */
+static bool is_word(const char *value)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t n = strcspn(value, ":(");
+    return n > 0 && strspn(value, letters) == n;
+}
+
 /* After npy_read has complained: perhaps it was to be an array, or a word, and no file. */
 static void not_a_file(Making *m, const Component *c)
 {
@@ -357,6 +365,8 @@ static void not_a_file(Making *m, const Component *c)
         nearest_try(&nearest, input_words[i]);
     const int n = m->ctx->diags.list.n;
     Diag *said = n ? m->ctx->diags.list.at[n - 1] : NULL;
+    if (said && is_word(value))
+        diag_note(m->ctx, said, NO_SPAN, "the words that make an input are iota, ones, zeros, const:V, uniform, uniform:LO:HI, normal, special and small");
     if (!said || said->help || help_quotes(m, c, said) || help_length(m, c, said) ||
         help_range(m, c, said))
         return;
@@ -370,11 +380,8 @@ static void not_a_file(Making *m, const Component *c)
         diag_help(m->ctx, said, "an array stands in brackets: `--arg '%s=[%s]'`", c->name, list);
         return;
     }
-    if (!nearest.best)
-        return;
-    if (strlen(nearest.best) == strcspn(value, ":") && strncmp(nearest.best, value, strlen(nearest.best)) == 0)
-        diag_help(m->ctx, said, "the words are iota, ones, zeros, const:V, uniform, uniform:LO:HI, normal, special and small");
-    else
+    bool same = nearest.best && strlen(nearest.best) == strcspn(value, ":") && strncmp(nearest.best, value, strlen(nearest.best)) == 0;
+    if (nearest.best && !same)
         diag_help(m->ctx, said, "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
 }
 
