@@ -23,6 +23,7 @@ typedef struct Source {
     const uint32_t *lines; /* where each line starts, in bytes */
     int line_count;        /* at least 1 */
     int lines_before;      /* its first line has the next number */
+    size_t added;          /* bytes at its beginning that the user has not written */
     bool library;          /* built into the compiler: no text of the user's */
 } Source;
 
