@@ -255,7 +255,7 @@ static bool hint_rows(Elab *e, Diag *d, const Fun *f, const Core *arg, Nat k, co
     bool meant = wanted_length(e) == k;
     Nat rows = other_factor(e, t->size, k);
     const char *words = span_text(e, span), *old = ctx_printf(e->ctx, "%s(%s)", prim_name(P_split), nat_text(e->ctx, k));
-    if (!rows)
+    if (!rows || rows == k)
         return false;
     if (!meant && fact) {
         propose_where(e, d, fact, NULL);
