@@ -475,6 +475,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         }
         propose_argument(e, d, pattern, env, arg);
         propose_columns(e, d, arg);
+        propose_beside(e, d, callee);
         /* Explains only: two sizes with names of their own are two sizes, until somebody knows better. */
         if (mis.want_size && callee && strcmp(callee, prim_name(P_gather)) == 0 && nat_le(ctx, e->facts, mis.want_size, mis.got_size))
             propose_around(e, d, arg.span, "such indices read only the first of these elements: $", ctx_printf(ctx, "take(%s, ", nat_text(ctx, mis.want_size)), ")");
