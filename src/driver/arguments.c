@@ -10,7 +10,10 @@
 #include "support/input_words.h"
 #include "support/utf8.h"
 
-enum { LARGEST_TEXT = 256 << 20 };
+enum {
+    LARGEST_TEXT = 256 << 20,
+    LONG_RUN = 1 << 28 /* elements; from here on a run takes minutes */
+};
 
 /* One component of an input, and what the command line gives for it. */
 typedef struct Component {
@@ -487,6 +490,14 @@ static bool has_room(Making *m)
     return m->how->most || room_check(m->ctx, m->d, m->entry, m->launch, names, m->how->copies, m->how->watched);
 }
 
+/* Before the inputs are made, which takes long itself. */
+static void say_slow(const Making *m)
+{
+    int64_t n = m->how->slow ? room_elements(m->ctx, m->entry, m->launch) : 0;
+    if (n > LONG_RUN && !option_on(m->d->line, OPT_QUIET))
+        say_note(m->d->say, "the inputs and results have %s%lld elements, for which %s takes minutes or hours", n == INT64_MAX ? "more than " : "", (long long)n, m->how->slow);
+}
+
 bool arguments_make(Ctx *ctx, Driver *d, const CoreEntry *entry, ArgumentsHow *how, Launch *launch)
 {
     Making *m = NEW(ctx, Making);
@@ -499,5 +510,8 @@ bool arguments_make(Ctx *ctx, Driver *d, const CoreEntry *entry, ArgumentsHow *h
     int n = 0;
     if (!match_arguments(m) || !nothing_missing(m) || !read_files(m, shapes, &n))
         return false;
-    return sizes_infer(ctx, d, entry, n, shapes, launch) && has_room(m) && make_inputs(m) && launch_check(ctx, entry, launch);
+    if (!sizes_infer(ctx, d, entry, n, shapes, launch) || !has_room(m))
+        return false;
+    say_slow(m);
+    return make_inputs(m) && launch_check(ctx, entry, launch);
 }
