@@ -366,6 +366,7 @@ void edit_where(Elab *e, Diag *d, const char *fact);
 /* A fact about the sizes of the entry; `or_else`: more words, or NULL. */
 void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else);
 bool scalar_keeps(Scalar from, Scalar to); /* each value */
+const char *cast_loss(Scalar from, Scalar to); /* what a cast that does not keep each value does with it, as a verb */
 /* The float that a whole number (SC_COUNT: an index) becomes, by what the header wants; SC_COUNT: none is wanted. */
 Scalar float_for(Elab *e, Scalar whole);
 /* One of two operands gets the other's type. truth: what becomes of them is no number. */

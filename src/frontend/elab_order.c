@@ -242,7 +242,7 @@ void propose_index_type(Elab *e, Diag *d, Type number, Nat size, const char *oth
         if (!type || !ast_is_word(type, scalar_name(number->scalar)) || !entry->params[i].name)
             continue;
         const char *name = entry->params[i].name;
-        diag_propose(e->ctx, d, type->span, ctx_printf(e->ctx, "where `%s` holds such indices, its header says so, and launches test it: $ in the place of %s%s", name, scalar_name(number->scalar), otherwise), "%s", idx);
+        diag_propose(e->ctx, d, type->span, ctx_printf(e->ctx, "if `%s` holds such indices, declare it with $ in the place of %s, and each launch tests them%s", name, scalar_name(number->scalar), otherwise), "%s", idx);
         diag_or_else(e->ctx, d);
     }
     diag_put_back(e->ctx, d, own);

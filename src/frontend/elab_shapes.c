@@ -210,7 +210,7 @@ static void converted(Missing *m)
     while (depth-- > 0)
         text = ctx_printf(e->ctx, "map(%s)", text);
     bool kept = index || scalar_keeps(from->scalar, to->scalar) || (scalar_is_int(from->scalar) && scalar_is_float(to->scalar));
-    step(m, kept ? "each element is converted by $" : "$ converts each element, and drops what does not fit", text);
+    step(m, kept ? "each element is converted by $" : ctx_printf(e->ctx, "each element is converted by $, which %s", cast_loss(from->scalar, to->scalar)), text);
 }
 
 /* Rows, or rows of rows, that are longer than those that are wanted: `take` was given the array itself. */
