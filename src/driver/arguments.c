@@ -98,6 +98,16 @@ static const char *each_component(Ctx *ctx, const CoreVar *var, const char *valu
     return out.text;
 }
 
+/* `xs.2.1` of an input `xs`. */
+static bool is_nested(const CoreEntry *entry, const char *name)
+{
+    size_t n = strcspn(name, ".");
+    bool nested = name[n] && strchr(name + n + 1, '.'), input = false;
+    for (int i = 0; nested && i < entry->n_inputs; i++)
+        input |= strlen(entry->inputs[i]->name) == n && strncmp(entry->inputs[i]->name, name, n) == 0;
+    return input;
+}
+
 static void unknown_input(Making *m, const Given *given)
 {
     Diag *diag;
@@ -126,7 +136,9 @@ static void unknown_input(Making *m, const Given *given)
         nearest_try(&nearest, m->components[k].name);
         sb_printf(&list, "%s`%s`", k ? ", " : "", m->components[k].name);
     }
-    if (nearest.best && m->n_components > 1)
+    if (is_nested(m->entry, given->name))
+        diag_help(m->ctx, diag, "the components of nested tuples are counted through: its inputs are %s", list.text);
+    else if (nearest.best && m->n_components > 1)
         diag_help(m->ctx, diag, "did you mean `%s`? Its inputs are %s", nearest.best, list.text);
     else if (nearest.best)
         diag_help(m->ctx, diag, "did you mean `%s`?", nearest.best);
