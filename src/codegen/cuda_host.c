@@ -516,7 +516,7 @@ void cuda_host_helpers(StrBuf *out, const CudaHostUse *any)
                      "    return error;\n"
                      "}\n\n");
     if (any->workspace)
-        sb_puts(out, "// Does the current device have so much memory? Of 1 GB nobody asks.\n"
+        sb_puts(out, "// Fails where the current device has less memory. Up to 1 GB it is not asked.\n"
                      "static cudaError_t rise_fits(size_t bytes)\n"
                      "{\n"
                      "    size_t unused, all = bytes;\n"

@@ -52,7 +52,7 @@ Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...)
     if (use.file && span_is_users(lw->ctx, span)) /* in a module that is imported */
         diag_note(lw->ctx, d, use, "`%s` uses it here: the levels and memory around this are what counts", entry->name);
     if (of_rule)
-        diag_note(lw->ctx, d, span, "a step of the strategy has put this there; `risec lower FILE %s --trace` shows the steps", entry->name);
+        diag_note(lw->ctx, d, span, "a step of the strategy has put this there; `risec lower %s %s --trace` shows the steps", source_argument(lw->ctx, entry->name_span), entry->name);
     return d;
 }
 

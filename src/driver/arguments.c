@@ -10,7 +10,10 @@
 #include "support/input_words.h"
 #include "support/utf8.h"
 
-enum { LARGEST_TEXT = 256 << 20 };
+enum {
+    LARGEST_TEXT = 256 << 20,
+    LONG_RUN = 1 << 28 /* elements; from here on a run takes minutes */
+};
 
 /* One component of an input, and what the command line gives for it. */
 typedef struct Component {
@@ -95,6 +98,16 @@ static const char *each_component(Ctx *ctx, const CoreVar *var, const char *valu
     return out.text;
 }
 
+/* `xs.2.1` of an input `xs`. */
+static bool is_nested(const CoreEntry *entry, const char *name)
+{
+    size_t n = strcspn(name, ".");
+    bool nested = name[n] && strchr(name + n + 1, '.'), input = false;
+    for (int i = 0; nested && i < entry->n_inputs; i++)
+        input |= strlen(entry->inputs[i]->name) == n && strncmp(entry->inputs[i]->name, name, n) == 0;
+    return input;
+}
+
 static void unknown_input(Making *m, const Given *given)
 {
     Diag *diag;
@@ -123,7 +136,9 @@ static void unknown_input(Making *m, const Given *given)
         nearest_try(&nearest, m->components[k].name);
         sb_printf(&list, "%s`%s`", k ? ", " : "", m->components[k].name);
     }
-    if (nearest.best && m->n_components > 1)
+    if (is_nested(m->entry, given->name))
+        diag_help(m->ctx, diag, "the components of nested tuples are counted through: its inputs are %s", list.text);
+    else if (nearest.best && m->n_components > 1)
         diag_help(m->ctx, diag, "did you mean `%s`? Its inputs are %s", nearest.best, list.text);
     else if (nearest.best)
         diag_help(m->ctx, diag, "did you mean `%s`?", nearest.best);
@@ -345,6 +360,14 @@ static bool help_quotes(Making *m, const Component *c, Diag *said)
     return true;
 }
 
+/* `random`, `zeros:3`: no file has such a name, most likely. */
+static bool is_word(const char *value)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t n = strcspn(value, ":(");
+    return n > 0 && strspn(value, letters) == n;
+}
+
 /* After npy_read has complained: perhaps it was to be an array, or a word, and no file. */
 static void not_a_file(Making *m, const Component *c)
 {
@@ -357,6 +380,8 @@ static void not_a_file(Making *m, const Component *c)
         nearest_try(&nearest, input_words[i]);
     const int n = m->ctx->diags.list.n;
     Diag *said = n ? m->ctx->diags.list.at[n - 1] : NULL;
+    if (said && is_word(value))
+        diag_note(m->ctx, said, NO_SPAN, "the words that make an input are iota, ones, zeros, const:V, uniform, uniform:LO:HI, normal, special and small");
     if (!said || said->help || help_quotes(m, c, said) || help_length(m, c, said) ||
         help_range(m, c, said))
         return;
@@ -370,11 +395,8 @@ static void not_a_file(Making *m, const Component *c)
         diag_help(m->ctx, said, "an array stands in brackets: `--arg '%s=[%s]'`", c->name, list);
         return;
     }
-    if (!nearest.best)
-        return;
-    if (strlen(nearest.best) == strcspn(value, ":") && strncmp(nearest.best, value, strlen(nearest.best)) == 0)
-        diag_help(m->ctx, said, "the words are iota, ones, zeros, const:V, uniform, uniform:LO:HI, normal, special and small");
-    else
+    bool same = nearest.best && strlen(nearest.best) == strcspn(value, ":") && strncmp(nearest.best, value, strlen(nearest.best)) == 0;
+    if (nearest.best && !same)
         diag_help(m->ctx, said, "did you mean `%s%s`?", nearest.best, value + strcspn(value, ":"));
 }
 
@@ -480,6 +502,14 @@ static bool has_room(Making *m)
     return m->how->most || room_check(m->ctx, m->d, m->entry, m->launch, names, m->how->copies, m->how->watched);
 }
 
+/* Before the inputs are made, which takes long itself. */
+static void say_slow(const Making *m)
+{
+    int64_t n = m->how->slow ? room_elements(m->ctx, m->entry, m->launch) : 0;
+    if (n > LONG_RUN && !option_on(m->d->line, OPT_QUIET))
+        say_note(m->d->say, "the inputs and results have %s%lld elements, for which %s takes minutes or hours", n == INT64_MAX ? "more than " : "", (long long)n, m->how->slow);
+}
+
 bool arguments_make(Ctx *ctx, Driver *d, const CoreEntry *entry, ArgumentsHow *how, Launch *launch)
 {
     Making *m = NEW(ctx, Making);
@@ -492,5 +522,8 @@ bool arguments_make(Ctx *ctx, Driver *d, const CoreEntry *entry, ArgumentsHow *h
     int n = 0;
     if (!match_arguments(m) || !nothing_missing(m) || !read_files(m, shapes, &n))
         return false;
-    return sizes_infer(ctx, d, entry, n, shapes, launch) && has_room(m) && make_inputs(m) && launch_check(ctx, entry, launch);
+    if (!sizes_infer(ctx, d, entry, n, shapes, launch) || !has_room(m))
+        return false;
+    say_slow(m);
+    return make_inputs(m) && launch_check(ctx, entry, launch);
 }

@@ -127,7 +127,7 @@ int driver_find_entry(Ctx *ctx, Driver *d, const Program *program, const char *p
         if (n == 1)
             return 0;
         Diag *diag = driver_usage(ctx, d, E0622, "%s has %d entries: %s", path, n, entry_list(ctx, program));
-        diag_help(ctx, diag, "name one: `risec %s %s %s`", verb_rows[d->line->verb == VERB_BENCH || d->line->verb == VERB_TUNE ? d->line->verb : VERB_RUN].name, path, program_entry_name(program, 0));
+        diag_help(ctx, diag, "name one behind the file, as in `risec %s %s %s`", verb_rows[d->line->verb].name, path, program_entry_name(program, 0));
         return -1;
     }
     Diag *diag = driver_usage(ctx, d, E0622, "%s has no entry `%s`; it has %s", path, name, entry_list(ctx, program));
@@ -270,7 +270,10 @@ static Form form_of_output(Ctx *ctx, Driver *d, const char *out)
             return suffixes[i].form;
     }
     Diag *diag = driver_usage(ctx, d, E0630, "%s: the suffix of the output says its form, and is .cu, .h, .ptx, .cubin or .json", out);
-    diag_help(ctx, diag, "`--emit=cuda -o %s` writes CUDA C whatever the suffix", out);
+    if (ends_with(out, ".rise"))
+        diag_help(ctx, diag, "a program has this suffix; `-o %.*s.cu` writes CUDA C", (int)(strlen(out) - strlen(".rise")), out);
+    else
+        diag_help(ctx, diag, "`--emit=cuda -o %s` writes CUDA C whatever the suffix", out);
     return FORM_COUNT;
 }
 

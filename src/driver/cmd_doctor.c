@@ -189,8 +189,8 @@ static void look_for_cache(Doctor *d)
     if (!report.there)
         part->more = "made with the first kernel";
     else if (report.usable)
-        part->more = ctx_printf(d->ctx, "%lld kernels, %lld bytes", (long long)report.entries,
-                                (long long)report.bytes);
+        part->more = ctx_printf(d->ctx, "%lld kernel%s, %lld bytes", (long long)report.entries,
+                                report.entries == 1 ? "" : "s", (long long)report.bytes);
     if (report.there && !report.usable) {
         part->state = STATE_BROKEN;
         part->more = "it must be a folder that is yours, and that nobody else may write to";

@@ -440,7 +440,8 @@ static bool prepare_program(Run *run)
 
 static bool make_arguments(Run *run)
 {
-    ArgumentsHow how = {.copies = option_on(run->d->line, OPT_VERIFY) ? 2 : 1, .watched = run->device == DEVICE_SIM ? SIM_WATCH_BYTES : 0};
+    ArgumentsHow how = {.copies = option_on(run->d->line, OPT_VERIFY) ? 2 : 1, .watched = run->device == DEVICE_SIM ? SIM_WATCH_BYTES : 0,
+                        .slow = run->device == DEVICE_SIM ? "the simulator" : run->device == DEVICE_REF ? "the reference interpreter" : NULL};
     bool good = arguments_make(run->ctx, run->d, run->entry, &how, &run->launch);
     if (good)
         say_step(run->d->say, "made the inputs");

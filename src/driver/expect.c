@@ -78,7 +78,7 @@ static Number name_number(Expecting *x, const Ast *ast)
     int64_t value;
     const char *name = ast->name.text;
     if (x->values_only) {
-        diag_error(x->ctx, E0634, ast->span, "after `for`, sizes are given as numbers, and `%s` is none", name);
+        diag_error(x->ctx, E0634, ast->span, "after `for`, sizes are given as numbers, and `%s` is not a number", name);
         return bad_number;
     }
     if (entry_value(x, name, &value))

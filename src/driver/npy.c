@@ -196,6 +196,8 @@ static bool refuse(Ctx *ctx, const char *name, const char *why)
 bool npy_parse(Ctx *ctx, const char *name, char *bytes, size_t size, HostBuf *buf)
 {
     const unsigned char *u = (const unsigned char *)bytes;
+    if (size == 0)
+        return refuse(ctx, name, "it is empty");
     if (size < 6 || memcmp(bytes, magic, 6) != 0)
         return refuse(ctx, name, "it does not start with the bytes of a .npy file");
     if (size < PREAMBLE + 2)
@@ -243,27 +245,33 @@ bool npy_parse(Ctx *ctx, const char *name, char *bytes, size_t size, HostBuf *bu
     return true;
 }
 
-bool npy_load(Ctx *ctx, const char *path, char **bytes, size_t *size)
+/* Why a file cannot be read, whatever it holds. */
+static const char *unread(FileStatus status)
 {
-    switch (ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, largest_file, bytes, size)) {
+    switch (status) {
+    case FILE_MISSING: return "there is no such file";
+    case FILE_TOO_LARGE: return "it is too large";
+    case FILE_UNFIT: return "it is a folder";
     case FILE_OK:
-        return true;
-    case FILE_MISSING: {
-        const char *other = other_tools_help(OTHER_INPUT, path);
-        Diag *diag = diag_error(ctx, E0608, NO_SPAN, "%s cannot be read as .npy: there is no such file", path);
-        if (other)
-            diag_help(ctx, diag, "%s", other);
-        return false;
-    }
-    case FILE_TOO_LARGE:
-        return refuse(ctx, path, "it is too large");
-    case FILE_UNFIT:
     case FILE_UNREADABLE:
     case FILE_UNWRITABLE:
-    case FILE_OUTSIDE:
-        break;
+    case FILE_OUTSIDE: break;
     }
-    return refuse(ctx, path, "the system does not let risec read it");
+    return "the system does not let risec read it";
+}
+
+bool npy_load(Ctx *ctx, const char *path, char **bytes, size_t *size)
+{
+    FileStatus status = ctx->files.read(ctx->files.user, ctx, path, FILE_ANY, largest_file, bytes, size);
+    if (status == FILE_OK)
+        return true;
+    const char *other = status == FILE_MISSING ? other_tools_help(OTHER_INPUT, path) : NULL;
+    Diag *diag = diag_error(ctx, E0608, NO_SPAN, "%s cannot be read: %s", path, unread(status));
+    if (other)
+        diag_help(ctx, diag, "%s", other);
+    else if (status == FILE_UNFIT)
+        diag_help(ctx, diag, "name a file in it");
+    return false;
 }
 
 bool npy_read(Ctx *ctx, const char *path, HostBuf *buf)

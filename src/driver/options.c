@@ -387,7 +387,7 @@ static bool take_value(Parsing *p, const OptRow *row, Given *given)
     case OK_NUMBER:
         if (size_parse(given->value, &given->number))
             return true;
-        diag_error(p->ctx, E0621, NO_SPAN, "`--%s` needs an integer of at least 0, and `%s` is none", row->name, given->value);
+        diag_error(p->ctx, E0621, NO_SPAN, "`--%s` needs an integer of at least 0, and `%s` is not one", row->name, given->value);
         return false;
     case OK_PAIR:
         equals = strchr(given->value, '=');

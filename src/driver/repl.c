@@ -86,7 +86,8 @@ Typed repl_definition(Ctx *ctx, const Turn *turn, const char *at, const char **n
 {
     for (*name = "it"; session_find(turn->session, *name);)
         *name = ctx_printf(ctx, "%s_", *name);
-    return (Typed){ctx_printf(ctx, "def %s =\n%s", *name, blanked(ctx, turn->typed.text, at)), turn->typed.line - 1};
+    const char *start = ctx_printf(ctx, "def %s =\n", *name);
+    return (Typed){ctx_printf(ctx, "%s%s", start, blanked(ctx, turn->typed.text, at)), turn->typed.line - 1, strlen(start)};
 }
 
 const CoreEntry *repl_expression(Ctx *ctx, Turn *turn, const char *at)

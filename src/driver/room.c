@@ -74,6 +74,23 @@ static bool measure(Room *room, const Launch *launch)
     return true;
 }
 
+static void add_elements(Ctx *ctx, const CoreEntry *entry, const Launch *launch, Type type, int64_t *total)
+{
+    int64_t count;
+    for (int c = 0; c < type_component_count(type); c++)
+        if (!count_elements(entry, launch, type_component(ctx, type, c), &count) || !add_fits(*total, count, total))
+            *total = INT64_MAX;
+}
+
+int64_t room_elements(Ctx *ctx, const CoreEntry *entry, const Launch *launch)
+{
+    int64_t total = 0;
+    for (int i = 0; i < entry->n_inputs; i++)
+        add_elements(ctx, entry, launch, entry->inputs[i]->type, &total);
+    add_elements(ctx, entry, launch, entry->result, &total);
+    return total;
+}
+
 /* All the memory of the machine, and what a limit on the process leaves of it. */
 static bool fits(int64_t bytes)
 {

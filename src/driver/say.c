@@ -131,15 +131,32 @@ void say_resume(Say *say)
 
 /* ---- what is said --------------------------------------------------------------------------------- */
 
+static void put_line(const char *fmt, va_list args)
+{
+    fputs("risec: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+}
+
+void say_note(Say *say, const char *fmt, ...)
+{
+    va_list args;
+    if (!say)
+        return;
+    va_start(args, fmt);
+    say_pause(say);
+    put_line(fmt, args);
+    say_resume(say);
+    va_end(args);
+}
+
 void say(Say *to, const char *fmt, ...)
 {
     va_list args;
     if (!to || !to->verbose)
         return;
     va_start(args, fmt);
-    fputs("risec: ", stderr);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
+    put_line(fmt, args);
     va_end(args);
 }
 

@@ -26,6 +26,8 @@ void say_open(Say *say, bool verbose, bool progress);
 /* Takes the line of progress away. */
 void say_close(Say *say);
 
+/* A line. Who calls it looks whether --quiet is given. */
+void say_note(Say *say, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* With --verbose, a line: what was found or written. */
 void say(Say *say, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* The same with the time since the last step, or the begin: what was done in it. */

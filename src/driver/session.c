@@ -64,7 +64,12 @@ const SessionItem *session_last(const Session *session)
     return NULL;
 }
 
-uint32_t session_source(Ctx *ctx, const Typed *typed) { return source_add_part(ctx, SESSION_FILE, typed->text, strlen(typed->text), typed->line); }
+uint32_t session_source(Ctx *ctx, const Typed *typed)
+{
+    uint32_t file = source_add_part(ctx, SESSION_FILE, typed->text, strlen(typed->text), typed->line);
+    ctx->sources.list.at[file - 1].added = typed->added;
+    return file;
+}
 
 const AstFile *session_parse(Ctx *ctx, const Typed *typed) { return parse_file(ctx, session_source(ctx, typed)); }
 

@@ -10,6 +10,7 @@
 typedef struct Typed {
     const char *text;
     int line;
+    size_t added; /* bytes of the text in front of what was typed */
 } Typed;
 
 typedef struct SessionItem {

@@ -32,17 +32,21 @@ static Nat with_known(const Infer *in, Nat nat)
     return nat;
 }
 
-/* "has 1000 elements" for an array of rank 1, else "has 30 as its dimension 2 (shape 20.30)". */
+/* "has 1000 elements", "has 20 rows", "has rows of 30 elements", "has the shape 20.30.40, whose dimension 2 is 30". */
 static const char *extent_words(Ctx *ctx, const KnownShape *shape, int dim)
 {
     if (shape->buf->rank == 1)
         return ctx_printf(ctx, "%s (%s) has %lld element%s", shape->input, shape->source, (long long)shape->buf->shape[0],
                           shape->buf->shape[0] == 1 ? "" : "s");
+    long long n = (long long)shape->buf->shape[dim];
+    if (shape->buf->rank == 2)
+        return ctx_printf(ctx, dim ? "%s (%s) has rows of %lld element%s" : "%s (%s) has %lld row%s", shape->input, shape->source, n, n == 1 ? "" : "s");
     StrBuf text;
     sb_init(&text, ctx);
-    sb_printf(&text, "%s (%s) has extent %lld in dimension %d of ", shape->input, shape->source, (long long)shape->buf->shape[dim], dim + 1);
+    sb_printf(&text, "%s (%s) has the shape ", shape->input, shape->source);
     for (int i = 0; i < shape->buf->rank; i++)
         sb_printf(&text, "%s%lld", i ? "." : "", (long long)shape->buf->shape[i]);
+    sb_printf(&text, ", whose dimension %d is %lld", dim + 1, n);
     return text.text;
 }
 

@@ -15,10 +15,11 @@ void warn_slow_walks(Ctx *ctx, const CoreEntry *entry, const ImpProgram *program
     term_slow_walks(ctx, program->entry->known, program->entry->body, &walks);
     for (int i = 0; i < walks.n; i++) {
         const Core *walk = walks.at[i], *array = walk->prim.args[walk->prim.n_args - 1];
-        Diag *diag = diag_warning(ctx, W0704, place_of(ctx, entry, walk), "`%s` is lowered right, but slowly: each thread goes through %s elements here, alone",
+        Diag *diag = diag_warning(ctx, W0704, place_of(ctx, entry, walk), "`%s` gets a slow kernel: each thread goes through %s elements here, alone",
                                   entry->name, nat_text(ctx, array->type->size));
         diag_note(ctx, diag, NO_SPAN, "the library has templates for whole reductions and scans, for rows that are folded, columns, products and transpositions; "
-                                      "`risec lower FILE %s --plan` shows which of them were taken; a strategy of its own, `lowered by`, can do better", entry->name);
+                                      "`risec lower %s %s --plan` shows which of them were taken; a strategy of its own, `lowered by`, can do better",
+                  source_argument(ctx, entry->name_span), entry->name);
     }
 }
 
@@ -139,8 +140,8 @@ void warn_stored(Ctx *ctx, const ImpProgram *program, const Launch *at)
     Diag *diag = diag_warning(ctx, W0707, span, "`%s` stores %s bytes between its kernels, and its inputs and results take %s, at %s", entry->name,
                               plan_grouped(ctx, bytes.stored), plan_grouped(ctx, bytes.given), sizes.text ? sizes.text : "any sizes");
     diag_label(ctx, diag, "%s %s bytes", span.lo == entry->name_span.lo ? "its largest array takes" : "the largest array is computed here:", nat_text(ctx, buffer->bytes));
-    diag_note(ctx, diag, NO_SPAN, "`risec lower FILE %s --plan` says why each array is stored; one is not whose readers are one kernel with what makes it, as folds of rows are; of many rows, a part can be "
-                                  "computed at a time, by an entry of its own", entry->name);
+    diag_note(ctx, diag, NO_SPAN, "`risec lower %s %s --plan` says why each array is stored; an array is not stored if the kernel that makes it is the only one that reads it, as in folds of rows; "
+                                  "if there are many rows, an entry of its own can compute some of them at a time", source_argument(ctx, entry->name_span), entry->name);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------ */

@@ -82,7 +82,7 @@ const HelpTopic help_topics[] = {
      "  cast(idx[n])(k)          is not there: data are no indices. Take an input of\n"
      "                           type idx[n]\n"},
     {"inputs", "what --arg takes",
-     "Each input of the entry needs one --arg NAME=VALUE; each component of a tuple one --arg NAME.1=VALUE, --arg NAME.2=VALUE.\n"
+     "Each input of the entry needs one --arg NAME=VALUE; each component of a tuple one --arg NAME.1=VALUE, --arg NAME.2=VALUE. The components of nested tuples are counted through: (f32, (i32, i32)) has NAME.1, NAME.2 and NAME.3.\n"
      "\n"
      "  FILE.npy            an array as numpy.save writes it, of the very type that\n"
      "                      the entry says\n"
@@ -90,7 +90,8 @@ const HelpTopic help_topics[] = {
      "                      numbers\n"
      "  FILE                a text: an array in brackets, or lines of numbers with\n"
      "                      commas, semicolons or blanks between them, as in CSV\n"
-     "  iota                0, 1, 2, ...\n"
+     "  iota                0, 1, 2, ..., row by row; integers wrap around, so an i8\n"
+     "                      goes on from 127 to -128; of idx[n], modulo n\n"
      "  ones, zeros         as they say\n"
      "  const:V             V everywhere\n"
      "  uniform[:LO:HI]     pseudo-random, from --seed: floats in [0, 1), integers\n"

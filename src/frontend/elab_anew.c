@@ -31,11 +31,11 @@ static Path path_to(const Elab *e, Span use)
     return path;
 }
 
-static bool mentions(const Ast *ast, const char *name)
+bool ast_mentions(const Ast *ast, const char *name)
 {
     bool found = ast->kind == AST_NAME && strcmp(ast->name.text, name) == 0;
     for (int i = 0; i < ast_children(ast) && !found; i++)
-        found = mentions(ast_child(ast, i), name);
+        found = ast_mentions(ast_child(ast, i), name);
     return found;
 }
 
@@ -200,7 +200,7 @@ void propose_whole_literals(Elab *e, Diag *d, Span span, Value got, Type want)
 
 static bool mentions_any(const Ast *ast, const Pattern *p)
 {
-    bool found = p->name && mentions(ast, p->name);
+    bool found = p->name && ast_mentions(ast, p->name);
     for (int i = 0; i < p->n_items && !found; i++)
         found = mentions_any(ast, &p->items[i]);
     return found;
@@ -244,7 +244,7 @@ void propose_mapped_fold(Elab *e, Diag *d, Span call, const char *why)
                                                                        : NULL;
     const Ast *value = NULL;
     const char *op = acc ? joined_with(e, f->lambda.body, acc, &value) : NULL;
-    if (!op || mentions(value, acc) || !mentions_any(value, &f->lambda.params[1]) ||
+    if (!op || ast_mentions(value, acc) || !mentions_any(value, &f->lambda.params[1]) ||
         ast_is_word(value, f->lambda.params[1].name ? f->lambda.params[1].name : ""))
         return;
     const char *pattern = span_text(e, f->lambda.params[1].span),

@@ -120,6 +120,8 @@ Core *core_prim(Elab *e, PrimId id, Span span, Type type, int n_nats, const Nat 
     core->prim.nats = own_nats;
     core->prim.n_args = n_args;
     core->prim.args = own_args;
+    if (id == P_div || id == P_mod || id == P_shl || id == P_shr)
+        doubt_operation(e, core);
     return core_done(e, core);
 }
 
@@ -192,7 +194,11 @@ bool core_substitutable(const Elab *e, const Core *core)
     return false;
 }
 
-enum { LONGEST_COPY = 24 }; /* terms of an array of views that each use has as its own copy: else names that stand for names grow without end */
+/* Terms that each use of a name has as its own copy: else names that stand for names grow without end. */
+enum {
+    LONGEST_COPY = 24,     /* of an array of views */
+    LONGEST_CONDITION = 16 /* of a condition over sizes */
+};
 
 /* Terms in the tree, up to a bound: shared parts count each time, since later passes walk the tree. */
 static int weigh(const Core *core, int bound)
@@ -291,6 +297,25 @@ Value v_with_lets(Elab *e, Value v, LetBind *outer)
     return v;
 }
 
+/* Comparisons of sizes and indices: an `if` learns from them, so their name stands for them. */
+static bool is_condition(const Core *core)
+{
+    if (core->kind == CORE_SIZE || core->kind == CORE_LIT)
+        return true;
+    if (core->kind != CORE_PRIM)
+        return false;
+    switch ((int)core->prim.id) {
+    case P_and: case P_or: case P_not: case P_lt: case P_le: case P_gt: case P_ge: case P_eq: case P_ne:
+        break;
+    default:
+        return false;
+    }
+    for (int i = 0; i < core->prim.n_args; i++)
+        if (!is_condition(core->prim.args[i]))
+            return false;
+    return true;
+}
+
 Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets)
 {
     *lets = lets_join(e, *lets, v.lets);
@@ -316,6 +341,11 @@ Value bind_value(Elab *e, Value v, const char *name, Span span, LetBind **lets)
     if (core_substitutable(e, v.core)) {
         v.weight = weigh(v.core, LONGEST_COPY + 1);
         if (v.weight <= LONGEST_COPY || type_resolve(e, v.core->type)->kind != TY_ARRAY)
+            return v;
+    }
+    if (is_condition(v.core)) {
+        v.weight = weigh(v.core, LONGEST_CONDITION + 1);
+        if (v.weight <= LONGEST_CONDITION)
             return v;
     }
     if (v.core->kind == CORE_TUPLE) {

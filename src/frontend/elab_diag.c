@@ -445,9 +445,13 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
     const char *got = value_text(e, arg);
     Diag *d;
     if (mis.kind == MIS_UNKNOWN) {
-        d = elab_error(e, E0317, arg.span, "the sizes in %s cannot be worked out from %s", pattern_text(e, pattern, env), got);
-        if (callee && strcmp(callee, prim_name(P_iterate)) == 0) {
-            diag_help(ctx, d, "say by what factor each step makes the array shorter; where its length stays, by 1: `%s{n = 1}(...)`", callee);
+        bool iterates = callee && strcmp(callee, prim_name(P_iterate)) == 0;
+        if (iterates)
+            d = elab_error(e, E0317, arg.span, "nothing says how many times shorter each step of `%s` makes this array, %s", callee, got);
+        else
+            d = elab_error(e, E0317, arg.span, "the sizes in %s cannot be worked out from %s", pattern_text(e, pattern, env), got);
+        if (iterates) {
+            diag_help(ctx, d, "that is the parameter `n` of `%s`; where the length stays, it is 1: `%s{n = 1}(...)`", callee, callee);
             diag_edit(ctx, d, behind_name(e, callee), "{n = 1}");
         } else if (callee)
             diag_help(ctx, d, "say them: `%s{%s = ...}`", callee, mis.hole ? mis.hole->name : "n");
@@ -475,6 +479,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         }
         propose_argument(e, d, pattern, env, arg);
         propose_columns(e, d, arg);
+        propose_beside(e, d, callee);
         /* Explains only: two sizes with names of their own are two sizes, until somebody knows better. */
         if (mis.want_size && callee && strcmp(callee, prim_name(P_gather)) == 0 && nat_le(ctx, e->facts, mis.want_size, mis.got_size))
             propose_around(e, d, arg.span, "such indices read only the first of these elements: $", ctx_printf(ctx, "take(%s, ", nat_text(ctx, mis.want_size)), ")");

@@ -271,6 +271,55 @@ static void say_compared(Elab *e, const Doubt *doubt)
     look_below_zero(e, doubt);
 }
 
+/* ---- what gives an unspecified value --------------------------------------------------------- */
+
+void doubt_operation(Elab *e, const Core *operation)
+{
+    const Core *by = operation->prim.args[1];
+    bool constant = by->kind == CORE_LIT || (by->kind == CORE_SIZE && nat_is_const(by->size));
+    if (constant && is_listened_to(e, operation->span))
+        note(e, (Doubt){.kind = DOUBT_UNSPECIFIED, .core = operation, .span = operation->span});
+}
+
+static Type scalar_or_element(Elab *e, Type t)
+{
+    t = type_zonk(e, t);
+    return t->kind == TY_VEC ? t->elem : t;
+}
+
+static void say_shifted(Elab *e, const Doubt *doubt, int64_t by, Scalar type)
+{
+    int bits = 8 * scalar_bytes(type);
+    if ((by >= 0 && by < bits) || is_generic(doubt->frame))
+        return;
+    Diag *d = diag_warning(e->ctx, W0720, doubt->span, "a shift by %lld gives an unspecified value",
+                           (long long)by);
+    diag_label(e->ctx, d, "%s has %d bits", scalar_name(type), bits);
+    if (by >= bits && by < 64)
+        diag_help(e->ctx, d, "shift by 0 to %d, or convert the operand first, as by `cast(%s)(x)`",
+                  bits - 1, scalar_is_signed(type) ? "i64" : "u64");
+    else
+        diag_help(e->ctx, d, "shift by 0 to %d", bits - 1);
+}
+
+static void say_unspecified(Elab *e, const Doubt *doubt)
+{
+    const Core *by = doubt->core->prim.args[1];
+    PrimId id = doubt->core->prim.id;
+    Type t = scalar_or_element(e, doubt->core->type);
+    if (t->kind != TY_SCALAR || !scalar_is_int(t->scalar))
+        return;
+    int64_t value = by->kind == CORE_SIZE ? by->size->value : by->lit.i;
+    if (id == P_shl || id == P_shr) {
+        say_shifted(e, doubt, value, t->scalar);
+    } else if (value == 0) {
+        Diag *d = diag_warning(e->ctx, W0720, doubt->span,
+                               "an integer that is divided by 0 gives an unspecified value");
+        diag_help(e->ctx, d, "divide by another number, or convert to a float first, as by "
+                             "`cast(f32)(x)`, where a division by 0 gives `inf` or `nan`");
+    }
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 void finish_doubts(Elab *e, Diags *found)
@@ -279,9 +328,15 @@ void finish_doubts(Elab *e, Diags *found)
     const Diags said = ctx->diags;
     ctx->diags = (Diags){0};
     for (int i = 0; i < e->doubts.n; i++) {
-        bool quotient = e->doubts.at[i].kind == DOUBT_QUOTIENT;
-        if (!item_accepts(e->entry, quotient ? W0715 : W0716))
-            (quotient ? say_quotient : say_compared)(e, &e->doubts.at[i]);
+        static const struct {
+            DiagCode code;
+            void (*say)(Elab *, const Doubt *);
+        } kinds[] = {[DOUBT_QUOTIENT] = {W0715, say_quotient},
+                     [DOUBT_COMPARED] = {W0716, say_compared},
+                     [DOUBT_UNSPECIFIED] = {W0720, say_unspecified}};
+        const Doubt *doubt = &e->doubts.at[i];
+        if (!item_accepts(e->entry, kinds[doubt->kind].code))
+            kinds[doubt->kind].say(e, doubt);
     }
     if (!item_accepts(e->entry, W0717))
         advise_units(e);

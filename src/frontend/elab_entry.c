@@ -147,20 +147,11 @@ typedef struct Header {
     VEC(Core *) facts;
 } Header;
 
-static const ElabSetting *setting_of(const char *name, int n, const ElabSetting *settings)
-{
-    const ElabSetting *found = NULL;
-    for (int i = 0; i < n; i++)
-        if (strcmp(settings[i].name, name) == 0)
-            found = &settings[i];
-    return found;
-}
-
 static void take_size(Elab *e, Header *h, const Param *p, int n_settings, const ElabSetting *settings)
 {
     Ctx *ctx = e->ctx;
     const char *name = p->name ? p->name : "_";
-    const ElabSetting *set = setting_of(name, n_settings, settings);
+    const ElabSetting *set = elab_setting(name, n_settings, settings);
     if (!p->def && !(set && set->fixes_size)) {
         Nat n = h->base ? h->base->sizes.at[h->sizes.n] : nat_var(ctx, name, nat_const(ctx, 0), NULL);
         vec_push(ctx, &h->sizes, n);
@@ -202,42 +193,6 @@ static void take_size(Elab *e, Header *h, const Param *p, int n_settings, const 
     vec_push(ctx, &h->tunable_candidates, candidates);
 }
 
-/* Of sizes alone? */
-static bool about_sizes(const Core *core)
-{
-    if (core->kind == CORE_SIZE)
-        return true;
-    if (core->kind == CORE_LIT)
-        return core->type->kind == TY_SCALAR && core->type->scalar == SC_BOOL;
-    if (core->kind != CORE_PRIM)
-        return false;
-    for (int i = 0; i < core->prim.n_args; i++)
-        if (!about_sizes(core->prim.args[i]))
-            return false;
-    return true;
-}
-
-static void put_constants(Elab *e, StrBuf *sb, const Ast *ast, const Env *env)
-{
-    if (ast->kind == AST_BINARY && ast->bin.op >= OP_EQ) {
-        put_constants(e, sb, ast->bin.lhs, env);
-        sb_printf(sb, " %s ", ast_op_text(ast->bin.op));
-        put_constants(e, sb, ast->bin.rhs, env);
-    } else if (ast->kind == AST_BINARY && (ast->bin.op == OP_MOD || ast->bin.op == OP_DIV)) {
-        put_constants(e, sb, ast->bin.lhs, env);
-        sb_printf(sb, " %s ", ast_op_text(ast->bin.op));
-        put_constants(e, sb, ast->bin.rhs, env);
-    } else {
-        e->quiet++;
-        Nat n = eval_nat(e, ast, env);
-        e->quiet--;
-        if (nat_is_error(n))
-            ast_print(sb, ast);
-        else
-            sb_puts(sb, nat_text(e->ctx, n));
-    }
-}
-
 /* E0661, of a tuned value on which something depends that a caller knows. */
 static void class_differs(Elab *e, const Header *h, Span span, const char *what, const char *now, const char *before)
 {
@@ -254,14 +209,15 @@ static const char *fact_text(Elab *e, const Core *fact)
     return text.text;
 }
 
-static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const ElabSetting *settings)
+static void take_fact(Elab *e, Header *h, int k, int n_settings, const ElabSetting *settings)
 {
     Ctx *ctx = e->ctx;
+    const Ast *cond = h->item->where[k];
     Value v = eval(e, cond, h->env, NULL);
     if (v.kind == V_ERROR)
         return;
     Type t = v.kind == V_CORE ? type_resolve(e, v.core->type) : NULL;
-    if (!t || t->kind != TY_SCALAR || t->scalar != SC_BOOL || !about_sizes(v.core)) {
+    if (!t || t->kind != TY_SCALAR || t->scalar != SC_BOOL || !is_about_sizes(v.core)) {
         elab_error(e, E0326, cond->span, "`where` lists conditions over sizes, and this is %s", t && t->kind == TY_SCALAR && t->scalar == SC_BOOL ? "about data" : value_text(e, v));
         return;
     }
@@ -277,32 +233,8 @@ static void take_fact(Elab *e, Header *h, const Ast *cond, int n_settings, const
         vec_push(ctx, &h->facts, v.core);
         return;
     }
-    if (v.core->lit.i)
-        return;
-    StrBuf sb;
-    sb_init(&sb, ctx);
-    put_constants(e, &sb, cond, h->env);
-    Diag *d = elab_error(e, E0325, cond->span, "this fact can never hold: %s", sb.text);
-    for (int i = 0; i < h->item->n_params; i++) {
-        const Param *p = &h->item->params[i];
-        if (!p->name || param_kind(p) != KIND_NAT)
-            continue;
-        const Env *found = env_find(h->env, p->name, NULL);
-        StrBuf words;
-        sb_init(&words, ctx);
-        ast_print(&words, cond);
-        /* Named in the fact: a whole word of it. */
-        size_t n = strlen(p->name);
-        for (const char *at = words.text; (at = strstr(at, p->name)); at += n) {
-            bool starts = at == words.text || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[-1]);
-            bool ends = !at[n] || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]);
-            if (!starts || !ends || !found || found->value.kind != V_NAT || !nat_is_const(found->value.nat))
-                continue;
-            const ElabSetting *set = setting_of(p->name, n_settings, settings);
-            diag_note(ctx, d, set && set->span.file ? set->span : p->span, set ? "`%s` is set to %s" : "`%s` is %s", p->name, nat_text(ctx, found->value.nat));
-            break;
-        }
-    }
+    if (!v.core->lit.i)
+        report_false_fact(e, h->item, k, h->env, n_settings, settings);
 }
 
 static void take_input(Elab *e, Header *h, const Param *p)
@@ -370,7 +302,7 @@ static bool take_header(Elab *e, Header *h, int n_settings, const ElabSetting *s
             take_size(e, h, &item->params[i], n_settings, settings);
     bool facts_hold = !e->failed;
     for (int i = 0; i < item->n_where; i++)
-        take_fact(e, h, item->where[i], n_settings, settings);
+        take_fact(e, h, i, n_settings, settings);
     facts_hold &= !e->failed;
     for (int i = 0; i < item->n_params; i++) {
         ParamKind kind = param_kind(&item->params[i]);

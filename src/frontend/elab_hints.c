@@ -192,6 +192,15 @@ static bool propose_no_suffix(Elab *e, Diag *d, const Value *v)
     return true;
 }
 
+const char *cast_loss(Scalar from, Scalar to)
+{
+    if (scalar_is_int(from) && scalar_is_int(to))
+        return "keeps the low bits: large numbers wrap around";
+    if (scalar_is_int(to))
+        return "cuts off fractions; a number out of range becomes the nearest one in it";
+    return "rounds; numbers that are too large become `inf`";
+}
+
 void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, const Value *b, Scalar sb)
 {
     bool up = scalar_keeps(sa, sb), down = scalar_keeps(sb, sa);
@@ -210,8 +219,10 @@ void propose_one_type(Elab *e, Diag *d, bool truth, const Value *a, Scalar sa, c
     if ((up || down) && fits) {
         propose_around(e, d, up ? a->span : b->span, "convert one side: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
     } else if (up || down) {
-        const char *wide = scalar_name(to), *narrow = scalar_name(up ? sa : sb);
-        diag_help(e->ctx, d, "`cast(%s)` of the one side loses nothing, but then this is %s; `cast(%s)` of the other may lose bits", wide, wide, narrow);
+        const char *wide = scalar_name(to), *narrow = scalar_name(up ? sa : sb), *x = span_text(e, a->span), *y = span_text(e, b->span);
+        x = x ? ctx_printf(e->ctx, "(%s)", x) : " of the left side";
+        y = y ? ctx_printf(e->ctx, "(%s)", y) : " of the right side";
+        diag_help(e->ctx, d, "`cast(%s)%s` loses nothing, but then this is %s; `cast(%s)%s` may lose bits", wide, up ? x : y, wide, narrow, up ? y : x);
     } else if (sa == SC_BOOL || sb == SC_BOOL) {
         const Value *v = sa == SC_BOOL ? a : b;
         propose_around(e, d, v->span, "a bool is no number: $ makes one of it", "(if ", " then 1 else 0)");
@@ -314,7 +325,7 @@ void propose_conversion(Elab *e, Diag *d, Span span, Value v, Scalar from, Scala
     else if (scalar_keeps(from, to) || (scalar_is_int(from) && scalar_is_float(to)))
         propose_around(e, d, span, "convert it: $", ctx_printf(e->ctx, "cast(%s)(", scalar_name(to)), ")");
     else
-        diag_help(e->ctx, d, "where %s is meant, `cast(%s)(%s)` converts it and drops what does not fit", scalar_name(to), scalar_name(to), words ? words : "...");
+        diag_help(e->ctx, d, "where %s is meant, write `cast(%s)(%s)`, which %s", scalar_name(to), scalar_name(to), words ? words : "...", cast_loss(from, to));
 }
 
 /* inf where an integer is wanted, as in `reduce(max, -inf)`: integers have a lowest and a highest one. */

@@ -237,10 +237,10 @@ typedef struct Frame { /* a definition being expanded */
 
 /* What is to be looked at when types are known. */
 typedef struct Doubt {
-    enum { DOUBT_QUOTIENT, DOUBT_COMPARED } kind;
-    const Core *core;         /* QUOTIENT: the number that it becomes; COMPARED: the test */
+    enum { DOUBT_QUOTIENT, DOUBT_COMPARED, DOUBT_UNSPECIFIED } kind;
+    const Core *core;         /* QUOTIENT: the number that it becomes; else the operation */
     const Quotient *quotient;
-    Span span;                /* QUOTIENT: the cast, or nowhere; COMPARED: the test */
+    Span span;                /* QUOTIENT: the cast, or nowhere; else the operation */
     const struct Frame *frame;
 } Doubt;
 
@@ -327,6 +327,8 @@ bool is_function_missing(Elab *e, const Fun *f, int n, const Value *args);
 /* `hole`: what the argument's type is called in the header, or NULL. */
 bool hint_elements(Elab *e, Diag *d, const char *callee, Value arg);
 void propose_shorter(Elab *e, Diag *d, const Ast *pattern, const Env *env, Value arg);
+/* Two matrices whose rows differ in length, where they are put below each other: side by side. */
+void propose_beside(Elab *e, Diag *d, const char *callee);
 bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg);
 bool propose_fold(Elab *e, Diag *d, const Fun *f);
 void propose_whole(Elab *e, Diag *d, Span span);
@@ -364,6 +366,7 @@ void edit_where(Elab *e, Diag *d, const char *fact);
 /* A fact about the sizes of the entry; `or_else`: more words, or NULL. */
 void propose_where(Elab *e, Diag *d, const char *fact, const char *or_else);
 bool scalar_keeps(Scalar from, Scalar to); /* each value */
+const char *cast_loss(Scalar from, Scalar to); /* what a cast that does not keep each value does with it, as a verb */
 /* The float that a whole number (SC_COUNT: an index) becomes, by what the header wants; SC_COUNT: none is wanted. */
 Scalar float_for(Elab *e, Scalar whole);
 /* One of two operands gets the other's type. truth: what becomes of them is no number. */
@@ -417,6 +420,7 @@ void propose_elementwise(Elab *e, Diag *d, Span operand);
 /* Elements of the array around a row stand where those of a row do. */
 void propose_row(Elab *e, Diag *d, const Value *v);
 /* elab_anew.c */
+bool ast_mentions(const Ast *ast, const char *name);
 void propose_not(Elab *e, Diag *d, Span operand);           /* `not x > 0`, at x */
 void propose_other_side(Elab *e, Diag *d, Span element);    /* `xs[i + 1]` where `xs[i - 1]` is known */
 /* `1.0` where an integer is needed, in each of the branches around it. */
@@ -559,6 +563,7 @@ void doubt_quotient(Elab *e, const Quotient *q, const Core *number, Span whole);
 void doubt_cast_quotient(Elab *e, Value arg, const Core *number, Span whole);
 void note_remainder(Elab *e, Span above, Span below);
 void doubt_compared(Elab *e, const Core *test);
+void doubt_operation(Elab *e, const Core *operation); /* of integers, by a constant: a division or a shift */
 void finish_doubts(Elab *e, Diags *found); /* types are known */
 
 /* elab_apply.c */
@@ -610,6 +615,12 @@ Value force_gen_early(Elab *e, Value v, Type want);
 
 /* notes.c */
 void note_value(Elab *e, Span at, Value value); /* where e->notes is */
+
+/* elab_facts.c */
+const ElabSetting *elab_setting(const char *name, int n, const ElabSetting *settings); /* the last of that name; NULL */
+bool is_about_sizes(const Core *core); /* of them alone */
+/* The fact with number i after `where` was found to be false. */
+void report_false_fact(Elab *e, const Item *item, int i, const Env *env, int n_settings, const ElabSetting *settings);
 
 /* elab_entry.c */
 Elab *elab_new(Ctx *ctx, Program *program);

@@ -130,6 +130,19 @@ static bool hint_rows(Elab *e, Diag *d, const char *callee, Value arg)
     return true;
 }
 
+void propose_beside(Elab *e, Diag *d, const char *callee)
+{
+    const Ast *call = is_callee(callee, P_concat) ? expression_at(e, e->prim_span) : NULL;
+    bool both = call && call->kind == AST_CALL && call->call.n == 2;
+    const char *a = both ? span_text(e, call->call.items[0]->span) : NULL, *b = both ? span_text(e, call->call.items[1]->span) : NULL;
+    if (!a || !b)
+        return;
+    diag_or_else(e->ctx, d);
+    diag_propose(e->ctx, d, call->span, "`concat` puts rows below each other; side by side, two matrices are $", "%s(%s, %s) |> %s(fun (x, y) => %s(x, y))", prim_name(P_zip), a, b,
+                 prim_name(P_map), callee);
+    diag_or_else(e->ctx, d);
+}
+
 bool hint_argument(Elab *e, Diag *d, const char *callee, const Hole *hole, Value arg)
 {
     Type t = hole && hole->filled && kind_is_type(hole->kind) ? hole->type : NULL;

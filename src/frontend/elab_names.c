@@ -39,6 +39,33 @@ Value project(Elab *e, Value v, int64_t index, Span span)
     return v_core(e, core_proj(e, core, (int)index - 1, span));
 }
 
+/* Whether a `let` in the text takes a value apart by the pattern that stands there. */
+static bool is_let_pattern(const Ast *ast, Span span)
+{
+    while (ast && !(ast->kind == AST_LET && span_holds(ast->let.pattern.span, span))) {
+        const Ast *next = NULL;
+        for (int i = 0; i < ast_children(ast) && !next; i++)
+            if (span_holds(ast_child(ast, i)->span, span))
+                next = ast_child(ast, i);
+        ast = next;
+    }
+    return ast != NULL;
+}
+
+/* A pattern of two names meets what is no tuple: a value of `let`, or the argument of a function. */
+static void propose_one_name(Elab *e, Diag *d, const Pattern *pattern)
+{
+    const Item *item = item_holding(e, pattern->span);
+    if (!item || !item->body || !is_let_pattern(item->body, pattern->span))
+        diag_help(e->ctx, d, "if one of them is the position of an element, make pairs: `zip(xs, generate(fun i => i)) |> map(fun (x, i) => ...)`");
+    else {
+        const char *name = pattern->items[0].name ? pattern->items[0].name : "a";
+        diag_propose(e->ctx, d, pattern->span, "one value has one name: $", "%s", name);
+        diag_or_else(e->ctx, d);
+        diag_help(e->ctx, d, "one value has one name: `let %s = ...`", name);
+    }
+}
+
 static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env, LetBind **lets)
 {
     int have = -1;
@@ -76,7 +103,7 @@ static bool bind_tuple(Elab *e, const Pattern *pattern, Value v, const Env **env
             diag_or_else(e->ctx, d);
         }
         if (have < 0 && !elem && pattern->n_items == 2)
-            diag_help(e->ctx, d, "if one of them is the position of an element, make pairs: `zip(xs, generate(fun i => i)) |> map(fun (x, i) => ...)`");
+            propose_one_name(e, d, pattern);
         if (elem)
             diag_note(e->ctx, d, NO_SPAN, "the elements of an array `p` are `p[0]`, `p[1]`");
         return false;

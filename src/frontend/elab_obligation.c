@@ -91,7 +91,7 @@ static void report_multiple(Elab *e, const char *name, Nat n, Nat k, const Core 
     Diag *d = elab_error(e, E0303, span, "`%s` needs a multiple of %s, and %s has %s", call, kt, core_called(arg, "the array"), elements_text(e, n));
     Type t = arg ? type_resolve(e, arg->type) : NULL;
     t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
-    const char *pad = t && t->kind == TY_SCALAR ? ctx_printf(ctx, "pad first, by what changes nothing later: `padTo(%s, e) |> %s`", kt, call) : NULL;
+    const char *pad = t && t->kind == TY_SCALAR ? ctx_printf(ctx, "pad the array first, with a value e that changes no result: `padTo(%s, e) |> %s`", kt, call) : NULL;
     if (nat_is_const(n) && nat_is_const(k) && k->value > 0) {
         int64_t q = floor_div(n->value, k->value), r = floor_mod(n->value, k->value);
         diag_label(ctx, d, "%s = %lld*%s + %lld: %lld element%s would be left over", nt, (long long)q, kt, (long long)r, (long long)r, r == 1 ? "" : "s");
@@ -255,7 +255,7 @@ static bool hint_rows(Elab *e, Diag *d, const Fun *f, const Core *arg, Nat k, co
     bool meant = wanted_length(e) == k;
     Nat rows = other_factor(e, t->size, k);
     const char *words = span_text(e, span), *old = ctx_printf(e->ctx, "%s(%s)", prim_name(P_split), nat_text(e->ctx, k));
-    if (!rows)
+    if (!rows || rows == k)
         return false;
     if (!meant && fact) {
         propose_where(e, d, fact, NULL);

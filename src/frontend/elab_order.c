@@ -242,7 +242,7 @@ void propose_index_type(Elab *e, Diag *d, Type number, Nat size, const char *oth
         if (!type || !ast_is_word(type, scalar_name(number->scalar)) || !entry->params[i].name)
             continue;
         const char *name = entry->params[i].name;
-        diag_propose(e->ctx, d, type->span, ctx_printf(e->ctx, "where `%s` holds such indices, its header says so, and launches test it: $ in the place of %s%s", name, scalar_name(number->scalar), otherwise), "%s", idx);
+        diag_propose(e->ctx, d, type->span, ctx_printf(e->ctx, "if `%s` holds such indices, declare it with $ in the place of %s, and each launch tests them%s", name, scalar_name(number->scalar), otherwise), "%s", idx);
         diag_or_else(e->ctx, d);
     }
     diag_put_back(e->ctx, d, own);
@@ -263,14 +263,31 @@ static bool is_of_one_type(Elab *e, const Item *def)
     return n == 2 && def->n_where == 0 && types[0] && types[1] && types[2] && strcmp(types[0], types[2]) == 0 && strcmp(types[1], types[2]) == 0;
 }
 
+/* `reduce((-), e)`: no operator has such laws, and its inverse does the same at the end. */
+static void propose_undone(Elab *e, Diag *d, bool sub, const char *callee)
+{
+    bool scan = strcmp(callee, prim_name(P_scan)) == 0, excl = strcmp(callee, prim_name(P_scanExcl)) == 0;
+    PrimId in_order = scan ? P_scanSeq : excl ? P_scanSeqExcl : P_reduceSeq;
+    diag_label(e->ctx, d, "%s, so nothing may be regrouped", sub ? "(a - b) - c is not a - (b - c)" : "(a / b) / c is not a / (b / c)");
+    const char *does = sub ? "subtracts one element after another from e" : "divides e by one element after another";
+    const char *inverse = ctx_printf(e->ctx, "xs |> %s(%s)", scan || excl ? callee : prim_name(P_reduce), sub ? "(+), 0" : "(*), 1"), *sign = sub ? "-" : "/";
+    const char *parallel = scan || excl ? ctx_printf(e->ctx, "%s |> map(fun y => e %s y)", inverse, sign) : ctx_printf(e->ctx, "e %s (%s)", sign, inverse);
+    if (!scan && !excl && strcmp(callee, prim_name(P_reduce)) != 0) {
+        diag_help(e->ctx, d, "combine by `(%s)`, and then %s", sub ? "+" : "*", sub ? "subtract each result from the value to start from" : "divide the value to start from by each result");
+        return;
+    }
+    propose_in_order(e, d, callee);
+    Span name = d->help && d->edits.n ? d->edits.at[0].span : NO_SPAN;
+    diag_help(e->ctx, d, "`%s((%s), e)` %s, in one thread; in parallel that is `%s`", prim_name(in_order), sign, does, parallel);
+    if (name.file)
+        diag_edit(e->ctx, d, name, "%s", prim_name(in_order));
+}
+
 void propose_operator(Elab *e, Diag *d, const Fun *f, const char *callee, bool commutative, Value unit)
 {
     const Item *def = f->kind == F_ITEM && f->item->kind == ITEM_DEF ? f->item : NULL;
     if (f->kind == F_PRIM && (f->prim == P_sub || f->prim == P_div)) {
-        bool sub = f->prim == P_sub;
-        diag_label(e->ctx, d, "%s, so nothing may be regrouped", sub ? "(a - b) - c is not a - (b - c)" : "(a / b) / c is not a / (b / c)");
-        diag_help(e->ctx, d, sub ? "`reduceSeq((-), e)` subtracts one element after another from e; in parallel that is `e - (xs |> reduce((+), 0))`"
-                                 : "`reduceSeq((/), e)` divides e by one element after another; in parallel that is `e / (xs |> reduce((*), 1))`");
+        propose_undone(e, d, f->prim == P_sub, callee);
         return;
     }
     const char *start = unit.kind == V_ERROR ? NULL : span_text(e, unit.span);

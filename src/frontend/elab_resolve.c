@@ -391,9 +391,11 @@ bool param_is_fixed(const Item *item, const Param *param)
 /* Whether the header has arrays of this size. */
 static bool is_size_of(const Ast *type, const char *name)
 {
-    for (; type && type->kind == AST_DOT; type = type->bin.lhs)
-        if (type->bin.lhs->kind == AST_NAME && type->bin.lhs->name.text == name)
+    for (; type && type->kind == AST_DOT; type = type->bin.lhs) {
+        const Ast *size = type->bin.lhs->kind == AST_DOT ? type->bin.lhs->bin.rhs : type->bin.lhs;
+        if (size->kind == AST_NAME && size->name.text == name)
             return true;
+    }
     return false;
 }
 
@@ -413,6 +415,27 @@ bool param_is_of_kind(const Item *item, int i)
     for (int k = 0; k < item->n_params; k++)
         type |= p->name && k != i && item->params[k].kind && mentions(item->params[k].kind, p->name);
     return kind_is_type(kind) && kind != KIND_DATA && !p->implicit && !type;
+}
+
+/* `{n: i32}`: a size that has a type of data, or data in braces. */
+static void report_inferred_data(Resolver *r, const Item *item, const Param *p)
+{
+    const char *name = p->name ? p->name : "_";
+    Diag *d = diag_error(r->ctx, E0208, p->span, "`%s` is data: only sizes and types can be inferred", name);
+    if (is_size(item, p->name)) {
+        diag_propose(r->ctx, d, p->kind->span, ctx_printf(r->ctx, "declare it as a size: `{%s: nat}`", name), "nat");
+        return;
+    }
+    StrBuf type;
+    sb_init(&type, r->ctx);
+    ast_print(&type, p->kind);
+    const char *text = source_get(r->ctx, p->span.file)->text;
+    bool alone = p->span.lo > 0 && text[p->span.lo - 1] == '{' && text[p->kind->span.hi] == '}' && text[p->span.hi] == ':';
+    diag_help(r->ctx, d, "a value that the caller gives stands in parentheses: `(%s: %s)`", name, type.text);
+    if (alone) {
+        diag_edit(r->ctx, d, (Span){p->span.file, p->span.lo - 1, p->span.lo}, "(");
+        diag_edit(r->ctx, d, (Span){p->span.file, p->kind->span.hi, p->kind->span.hi + 1}, ")");
+    }
 }
 
 static void check_params(Resolver *r, const Item *item)
@@ -443,7 +466,7 @@ static void check_params(Resolver *r, const Item *item)
                 diag_propose(r->ctx, d, (Span){item->span.file, item->span.lo, item->span.lo + 5}, "make this a $, and write an entry that uses it at fixed types", "def");
         }
         if (p->implicit && kind == KIND_VALUE && p->kind && (p->kind->kind != AST_NAME || resolve_known(r, p->kind->name.text, NULL)))
-            diag_error(r->ctx, E0208, p->span, "`%s` is data: only sizes and types can be inferred", p->name ? p->name : "_");
+            report_inferred_data(r, item, p);
         if (!p->implicit || item->kind == ITEM_ENTRY || item->kind == ITEM_RULE || !p->name || kind == KIND_VALUE)
             continue;
         if (!param_is_fixed(item, p)) {

@@ -557,6 +557,20 @@ static void int_out_of_range(Elab *e, const PendingLit *p, Scalar s)
         diag_help(e->ctx, d, "%s holds it: convert the operands before anything is computed, as by `cast(%s)(x)`; the result is of that type, too", wide, wide);
 }
 
+static void float_out_of_range(Elab *e, const PendingLit *p, Scalar s, double value)
+{
+    Diag *d = elab_error(e, E0319, p->core->span, "this literal is too large for %s", scalar_name(s));
+    ScalarValue most, wide;
+    StrBuf shown;
+    sb_init(&shown, e->ctx);
+    if (!scalar_named(s, "highest", &most) || !scalar_named(SC_F32, "highest", &wide))
+        return;
+    sb_put_float(&shown, most.f, s != SC_F64);
+    diag_label(e->ctx, d, "%s holds at most %s", scalar_name(s), shown.text);
+    const char *other = s == SC_F16 && value <= wide.f ? "f32" : "f64";
+    diag_help(e->ctx, d, "%s holds it: convert the operands before anything is computed, as by `cast(%s)(x)`, and the result is of that type, too; infinity is `inf`", other, other);
+}
+
 static void finish_literal(Elab *e, const PendingLit *p)
 {
     Core *core = p->core;
@@ -594,7 +608,7 @@ static void finish_literal(Elab *e, const PendingLit *p)
                 diag_note(e->ctx, d, core->span, "%s is needed here", scalar_name(s));
             propose_float_division(e, d, at);
         } else if (isfinite(f) && !isfinite(core->lit.f)) {
-            elab_error(e, E0319, core->span, "this literal is too large for %s", scalar_name(s));
+            float_out_of_range(e, p, s, f);
         }
         return;
     }

@@ -77,13 +77,35 @@ static const char *turned_help(const Missing *m)
     return body && turns(m->e, body) ? ctx_printf(m->e->ctx, "%s, or, if they are exchanged on purpose, the header says `%s`", help, tyt(m->e, m->got)) : help;
 }
 
+/* `xs |> transpose`, where `xs` lies as it is wanted: without the last step. */
+static void unturned(Missing *m)
+{
+    const Ast *chain = expression_at(m->e, m->span), *from = NULL;
+    if (chain && chain->kind == AST_PIPE && ast_is_word(chain->bin.rhs, prim_name(P_transpose)))
+        from = chain->bin.lhs;
+    else if (chain && callee_of_call(chain) == P_transpose && chain->call.n == 1)
+        from = chain->call.items[0];
+    if (!from)
+        return;
+    Span before = {chain->span.file, chain->span.lo, from->span.lo}, behind = {chain->span.file, from->span.hi, chain->span.hi};
+    diag_or_else(m->e->ctx, m->d);
+    diag_help(m->e->ctx, m->d, "its two sizes are exchanged by `transpose`: leave it out%s",
+              m->else_header[0] ? ctx_printf(m->e->ctx, ", or, if they are exchanged on purpose, declare `%s`", tyt(m->e, m->got)) : "");
+    if (before.lo < before.hi)
+        diag_edit(m->e->ctx, m->d, before, "%s", "");
+    diag_edit(m->e->ctx, m->d, behind, "%s", "");
+    diag_or_else(m->e->ctx, m->d);
+}
+
 /* `want`, with parts of an array joined, cut or turned. */
 static void rearranged(Missing *m)
 {
     Elab *e = m->e;
     Type inner = elements(e, m->got), rows = elements(e, inner), part = elements(e, m->want);
-    if (rows && same_type(e, m->want, array_of(e, length(e, inner), array_of(e, length(e, m->got), rows))))
+    if (rows && same_type(e, m->want, array_of(e, length(e, inner), array_of(e, length(e, m->got), rows)))) {
+        unturned(m);
         step(m, turned_help(m), "transpose");
+    }
     if (rows && same_type(e, m->want, joined(e, m->got)))
         step(m, "the parts become one array again by $", "join");
     if (rows && elements(e, rows) && same_type(e, m->want, array_of(e, length(e, m->got), joined(e, inner))))
@@ -188,7 +210,7 @@ static void converted(Missing *m)
     while (depth-- > 0)
         text = ctx_printf(e->ctx, "map(%s)", text);
     bool kept = index || scalar_keeps(from->scalar, to->scalar) || (scalar_is_int(from->scalar) && scalar_is_float(to->scalar));
-    step(m, kept ? "each element is converted by $" : "$ converts each element, and drops what does not fit", text);
+    step(m, kept ? "each element is converted by $" : ctx_printf(e->ctx, "each element is converted by $, which %s", cast_loss(from->scalar, to->scalar)), text);
 }
 
 /* Rows, or rows of rows, that are longer than those that are wanted: `take` was given the array itself. */

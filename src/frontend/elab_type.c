@@ -376,6 +376,39 @@ static Type bad_type(Elab *e, const Ast *ast, const char *what)
     return type_error(e->ctx);
 }
 
+/* `f32.n`: the type of the elements first, and then sizes alone. */
+static bool is_order_reversed(Elab *e, int n, const Ast *const *sizes, const Ast *elem, const Env *env)
+{
+    if (n < 1 || sizes[0]->kind != AST_NAME || env_find(env, sizes[0]->name.text, NULL) || !type_meant(e, sizes[0]))
+        return false;
+    const Env *size = elem->kind == AST_NAME ? env_find(env, elem->name.text, NULL) : NULL;
+    return elem->kind == AST_INT || elem->kind == AST_BINARY || (size && size->value.kind == V_NAT) ||
+           (size && size->value.kind == V_HOLE && size->value.hole->kind == KIND_NAT);
+}
+
+static Type reversed_type(Elab *e, const Ast *ast, int n, const Ast *const *sizes, const Ast *elem)
+{
+    StrBuf type;
+    sb_init(&type, e->ctx);
+    for (int i = 1; i <= n; i++) {
+        const Ast *size = i < n ? sizes[i] : elem;
+        sb_puts(&type, size->kind == AST_BINARY ? "(" : "");
+        ast_print(&type, size);
+        sb_puts(&type, size->kind == AST_BINARY ? ")." : ".");
+    }
+    sb_puts(&type, type_meant(e, sizes[0]));
+    Diag *d = said_of_type(e, ast);
+    e->failed = true;
+    if (d) {
+        diag_note(e->ctx, d, ast->span, "and here");
+        diag_edit(e->ctx, d, ast->span, "%s", type.text);
+        return type_error(e->ctx);
+    }
+    d = elab_error(e, E0323, ast->span, "the sizes of an array stand before the type of its elements");
+    diag_propose(e->ctx, d, ast->span, "in this order: $", "%s", type.text);
+    return type_error(e->ctx);
+}
+
 static Type eval_bracket_type(Elab *e, const Ast *ast, const Env *env)
 {
     Ctx *ctx = e->ctx;
@@ -480,6 +513,8 @@ Type eval_type(Elab *e, const Ast *ast, const Env *env)
         flatten_array(e, ast, &n, &sizes, &elem);
         if (n == 0)
             return ast->kind == AST_BRACKET ? eval_bracket_type(e, ast, env) : bad_type(e, ast, "an expression");
+        if (is_order_reversed(e, n, sizes, elem, env))
+            return reversed_type(e, ast, n, sizes, elem);
         Type t = eval_type(e, elem, env);
         for (int i = n - 1; i >= 0; i--) {
             Nat size = array_size(e, sizes[i], env);
@@ -775,6 +810,11 @@ bool match_type(Elab *e, const Ast *pattern, const Env *env, Type actual, Span f
         int n;
         const Ast **sizes, *elem;
         flatten_array(e, pattern, &n, &sizes, &elem);
+        if (is_order_reversed(e, n, sizes, elem, env)) {
+            reversed_type(e, pattern, n, sizes, elem);
+            e->mis = (Mismatch){.kind = MIS_REPORTED};
+            return false;
+        }
         if (n > 0)
             return match_parts(e, n, sizes, elem, env, actual, from);
         const Ast *fn = pattern->call.fn;

@@ -102,6 +102,10 @@ static bool is_data_in_header(Resolver *r, const char *name, Span span)
         return false;
     if (p->kind->kind == AST_NAME && !resolve_known(r, p->kind->name.text, NULL))
         return true; /* said of the type */
+    if (p->implicit) {
+        vec_push(r->ctx, &r->program->unusable, r->header);
+        return true; /* said of the parameter */
+    }
     StrBuf type;
     sb_init(&type, r->ctx);
     ast_print(&type, p->kind);

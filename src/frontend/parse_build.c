@@ -447,7 +447,7 @@ void parse_clause(Parser *ps, Clause clause, Token word, AstList *list, Ast *ast
 
 /* Warnings that are about an entry, and right where it is wanted so. */
 static const DiagCode acceptable[] = {W0704, W0705, W0706, W0707, W0708, W0709, W0710,
-                                      W0711, W0712, W0713, W0715, W0716, W0717, W0719};
+                                      W0711, W0712, W0713, W0715, W0716, W0717, W0719, W0720};
 
 static void bad_accept(Parser *ps, const Ast *ast, const char *why)
 {

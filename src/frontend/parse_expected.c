@@ -13,8 +13,11 @@ static const char *expected(Parser *ps, const Place *place)
         return parse_can(ps, T_STRING) ? "a module (`std.warp`) or a file (`\"other.rise\"`)" : parse_can(ps, T_END) ? "the end of the import" : "a name";
     if (prev == T_DOT)
         return "the number of a component, or a type, after `.`";
-    if (parse_can(ps, T_INT))
-        return ctx_printf(ctx, "%s after %s", parse_can(ps, T_MINUS) || parse_can(ps, T_FUN) ? "an expression" : "a type", after);
+    if (parse_can(ps, T_INT)) {
+        const char *what = parse_can(ps, T_MINUS) || parse_can(ps, T_FUN) ? "an expression" : "a type";
+        bool written = ps->prev.hi > source_get(ctx, ps->file)->added;
+        return written ? ctx_printf(ctx, "%s after %s", what, after) : what;
+    }
     if (place->context == IN_ITEM && !ps->has_body && parse_can(ps, T_EQ)) {
         if (ps->item->result || ps->item->n_where || !parse_can(ps, T_COLON))
             return ctx_printf(ctx, "`=` and the body of %s", parse_item_name(ps));

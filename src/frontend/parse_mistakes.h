@@ -4,6 +4,7 @@
  *     parse_words.c     tokens in words; words of other languages in the text
  *     parse_expected.c  the general "expected this, found that", and its hints by a table
  *     parse_repair.c    mistakes with words of their own, and a way to go on as if it had been written right
+ *     parse_brackets.c  brackets that are not closed, or not open
  *     parse_applied.c   the same of functions that are applied without parentheses
  *     parse_written.c   expressions of other languages that are written anew
  *     parse_moved.c     the same of what belongs to another part of the item, or to another kind of item
@@ -66,6 +67,9 @@ typedef enum Repair { NOT_MINE, GO_ON, SKIP, GIVE_UP } Repair;
 Repair parse_repair(Parser *ps, const Place *place, bool news);
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news);
 Repair parse_repair_applied(Parser *ps, const Place *place, bool news);
+Repair parse_repair_closer(Parser *ps, const Place *place, bool news);
+Repair parse_repair_unclosed(Parser *ps, const Place *place, bool news);
+Repair parse_repair_type_open(Parser *ps, const Place *place, bool news);
 void parse_report_no_fun(Parser *ps); /* `x => e` */
 /* Whether more parameters and `=>` follow: `acc x => ...`. */
 bool parse_parameters_ahead(Parser *ps);

@@ -425,62 +425,6 @@ static Repair repair_braces(Parser *ps, const Place *place, bool news)
     return GO_ON;
 }
 
-static Repair repair_closer(Parser *ps, const Place *place, bool news)
-{
-    int kind = ps->tok.kind;
-    if (!token_is_closer(kind))
-        return NOT_MINE;
-    if (!place->bracket) {
-        if (news)
-            diag_propose(ps->ctx, parse_mistake(ps, E0103, token_span(ps, ps->tok), "this %s closes nothing", parse_kind_text(kind)), token_span(ps, ps->tok),
-                         "leave it out, or open it before", "%s", "");
-        parse_broken(ps);
-        parse_advance(ps);
-        ps->prev.kind = (uint8_t)kind;
-        return GO_ON;
-    }
-    int open = engine_symbol(ps, place->bracket);
-    if (kind == token_closer_of(open))
-        return NOT_MINE;
-    if (news) {
-        Diag *diag = parse_mistake(ps, E0103, token_span(ps, ps->tok), "%s does not close %s", parse_kind_text(kind), parse_kind_text(open));
-        diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->bracket)), "opened here");
-    }
-    parse_broken(ps);
-    if (parse_can(ps, token_closer_of(open)))
-        parse_feed_instead(ps, token_closer_of(open));
-    else
-        parse_advance(ps);
-    return GO_ON;
-}
-
-/* Words that go on with what the bracket stands in: `let y = (e in ...`. */
-static bool is_of_outside(Parser *ps, const Place *place)
-{
-    switch (ps->tok.kind) {
-    case T_END: return true;
-    case T_IN: return !place->let;
-    case T_THEN: return !place->cond;
-    case T_ELSE: return !place->then;
-    default: return token_starts_item(ps->tok.kind);
-    }
-}
-
-static Repair repair_unclosed(Parser *ps, const Place *place, bool news)
-{
-    if (!place->bracket || !is_of_outside(ps, place) || !token_ends_operand(ps->prev.kind))
-        return NOT_MINE;
-    int open = engine_symbol(ps, place->bracket);
-    if (news) {
-        Diag *diag = parse_mistake(ps, E0103, parse_gap_or_token(ps), "expected %s, found %s", parse_kind_text(token_closer_of(open)), parse_token_text(ps, ps->tok));
-        diag_note(ps->ctx, diag, token_span(ps, engine_token(ps, place->bracket)), "opened here");
-        parse_propose_closer(ps, diag, place);
-        if (!diag->help && ps->tok.kind != T_END && !token_starts_item(ps->tok.kind))
-            diag_propose(ps->ctx, diag, parse_span(ps, ps->prev.hi, ps->prev.hi), "close it with $", "%s", open == T_LP ? ")" : open == T_LBRACKET ? "]" : "}");
-    }
-    return SKIP;
-}
-
 /* `... # a comment`: no label stands behind an operand. */
 static Repair repair_comment(Parser *ps, const Place *place, bool news)
 {
@@ -579,8 +523,8 @@ static Repair repair_foreign(Parser *ps, const Place *place, bool news)
 Repair parse_repair(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_item_word, parse_repair_moved, repair_braces, repair_foreign, repair_no_fun, repair_commas, repair_body_sign, repair_arrow, repair_eq, repair_let_next, repair_let, repair_let_end, repair_closer, repair_then,
-        repair_if, repair_unclosed, repair_comment, parse_repair_applied, repair_other,
+        repair_item_word, parse_repair_moved, repair_braces, repair_foreign, repair_no_fun, repair_commas, repair_body_sign, repair_arrow, parse_repair_type_open, repair_eq, repair_let_next, repair_let, repair_let_end, parse_repair_closer, repair_then,
+        repair_if, parse_repair_unclosed, repair_comment, parse_repair_applied, repair_other,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);

@@ -50,6 +50,13 @@ const Source *source_get(const Ctx *ctx, uint32_t file)
     return file >= 1 && file <= (uint32_t)ctx->sources.list.n ? &ctx->sources.list.at[file - 1] : NULL;
 }
 
+const char *source_argument(const Ctx *ctx, Span span)
+{
+    const Source *source = source_get(ctx, span.file);
+    const char *name = source && !source->library ? source->name : "", *end = strrchr(name, '.');
+    return strcmp(name, "-") == 0 || (end && strcmp(end, ".rise") == 0) ? name : "FILE";
+}
+
 bool span_is_users(const Ctx *ctx, Span span)
 {
     const Source *source = source_get(ctx, span.file);

@@ -23,6 +23,7 @@ typedef struct Source {
     const uint32_t *lines; /* where each line starts, in bytes */
     int line_count;        /* at least 1 */
     int lines_before;      /* its first line has the next number */
+    size_t added;          /* bytes at its beginning that the user has not written */
     bool library;          /* built into the compiler: no text of the user's */
 } Source;
 
@@ -41,6 +42,8 @@ const Source *source_get(const Ctx *ctx, uint32_t file);
 bool span_is_users(const Ctx *ctx, Span span);
 /* Where the line with this number begins; NULL: there is none. */
 const char *source_line(const Source *source, int line);
+/* The file of a span as a command line names it; `FILE` where it has no name there. */
+const char *source_argument(const Ctx *ctx, Span span);
 /* 1-based line and column (in bytes) of a span's start. */
 void source_position(const Ctx *ctx, Span span, int *line, int *column);
 

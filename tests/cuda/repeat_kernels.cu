@@ -229,7 +229,7 @@ classes_large_2_64(const int *__restrict__ temp_1, const long long *__restrict__
 }
 
 #ifndef __CUDACC_RTC__
-// Does the current device have so much memory? Of 1 GB nobody asks.
+// Fails where the current device has less memory. Up to 1 GB it is not asked.
 static cudaError_t rise_fits(size_t bytes)
 {
     size_t unused, all = bytes;

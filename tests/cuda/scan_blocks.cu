@@ -283,7 +283,7 @@ static cudaError_t rise_multiprocessors(long long *count)
     return error;
 }
 
-// Does the current device have so much memory? Of 1 GB nobody asks.
+// Fails where the current device has less memory. Up to 1 GB it is not asked.
 static cudaError_t rise_fits(size_t bytes)
 {
     size_t unused, all = bytes;

@@ -135,7 +135,7 @@ sum_case4_finish(int *__restrict__ result, const int *__restrict__ temp_1)
 }
 
 #ifndef __CUDACC_RTC__
-// Does the current device have so much memory? Of 1 GB nobody asks.
+// Fails where the current device has less memory. Up to 1 GB it is not asked.
 static cudaError_t rise_fits(size_t bytes)
 {
     size_t unused, all = bytes;

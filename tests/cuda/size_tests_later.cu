@@ -190,7 +190,7 @@ centred_large_3_64(int *__restrict__ sum, const int *__restrict__ more, long lon
 }
 
 #ifndef __CUDACC_RTC__
-// Does the current device have so much memory? Of 1 GB nobody asks.
+// Fails where the current device has less memory. Up to 1 GB it is not asked.
 static cudaError_t rise_fits(size_t bytes)
 {
     size_t unused, all = bytes;

@@ -56,6 +56,7 @@ prints("let-again", "let x = 5\nlet x = 2.5\nx\n", "x: i32\nx: f32\n2.5\n")
 prints("def", "def twice (x: i32): i32 = 2 * x\ntwice(4)\ndef twice (x: i32): i32 = 3 * x\ntwice(4)\n", "8\n12\n")
 prints("def-it", "def it (x: i32): i32 = x + 1\nit(1)\n", "2\n")
 prints("two-items", "def a: i32 = 1 def b: i32 = a + 1\na + b\n", "3\n")
+prints("list", "[1, 2]\n", "", 1, r"^input:1:1: error\[E0101\]: expected an expression, found `\[`")
 prints("import", "import std.order\ngenerate{n = 5}(fun i => cast(f32)(i)) |> argmax\n", "[4]\n")
 prints("lines", "entry f {n: nat} (xs: n.f32): n.f32 =\n  xs |>\n    map(fun x =>\n      x + 1)\n:run xs=[1, 2]\n", "f(n = 2) on sim: 2.f32\n[2, 3]\n")
 prints("run", SQUARES + ":run squares xs=[1, 2, 3]\n:run n=2 xs=iota --verify\n:run sq x=3\n",

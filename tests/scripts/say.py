@@ -127,4 +127,24 @@ report("progress-is-taken-back", rest == "\r\x1b[K", repr(rest))
 for name, process in zip(("quiet", "pipe", "dumb"), silent):
     text = process.end()
     report(f"progress-{name}", text == "", repr(text))
+
+# ---- what takes long is said before it begins -----------------------------------------------------------------
+
+with open("many.rise", "w", encoding="utf-8") as file:
+    file.write("entry many {n: nat} (xs: n.i8): i32 = xs |> map(cast(i32)) |> reduce((+), 0)\n")
+
+
+def first_line(*words):
+    """Of standard error, of a run that is not waited for."""
+    process = subprocess.Popen([RISEC, "run", "many.rise", "--arg", "xs=ones", *words], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    line = process.stderr.readline() if select.select([process.stderr], [], [], SECONDS)[0] else ""
+    process.kill()
+    process.communicate()
+    return line
+
+
+for device, word in (("sim", "simulator"), ("ref", "reference interpreter")):
+    line = first_line("--set", "n=2^29", "--device", device)
+    report(f"long-run-{device}", line.startswith("risec: the inputs and results have 536870913 elements") and word in line, line)
+report("short-run-says-nothing", first_line("--set", "n=1000") == "")
 sys.exit(failed)

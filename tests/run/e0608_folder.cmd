@@ -1,0 +1,2 @@
+run sums.rise --arg xs=.
+exit 2

@@ -1,0 +1,2 @@
+run sums.rise --arg xs=missing.csv
+exit 2

@@ -1,0 +1,2 @@
+lower two.rise --plan
+exit 2

@@ -1,0 +1,2 @@
+two.rise -o two.rise
+exit 2
