@@ -269,11 +269,12 @@ static Core *run_value(Stages *s, const Here *here)
     return here->term;
 }
 
+/* Branches by sizes have stages of their own: lists of arrays, and folds of all, which each have a launch of their own. */
 static bool has_stages(const Core *term)
 {
     if (term->kind == CORE_IF)
         return has_stages(term->cond.then) || has_stages(term->cond.otherwise);
-    return term->kind == CORE_LET && !is_fold_then(term);
+    return term->kind == CORE_LET || term_is(term, P_reduce);
 }
 
 static bool same_launch(const CoreLaunch *a, const CoreLaunch *b)
