@@ -37,6 +37,7 @@ typedef struct ImpBuf {
     struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
     ImpHint hint;     /* INPUT: what its loads say to the caches */
     int prefetch;     /* SHARED, until the pass prefetch: which toShared[prefetch] fills it (1, 2, ...); 0: none */
+    bool complete;    /* OUTPUT, TEMP: during translation, kernels before this one have written all of it, and none writes it from here on */
     bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
     bool by_value;    /* INPUT: a scalar, which is a parameter of the kernel itself and no memory; it is loaded like one cell */
     const CoreVar *holds; /* TEMP: by which the next kernel, or the next step of those that repeat, knows it; NULL: none */
