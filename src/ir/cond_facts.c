@@ -1,4 +1,4 @@
-/* What a condition says of sizes. */
+/* What a condition says of sizes, and what is known of sizes says of it. */
 #include "ir/core.h"
 
 /* `a and b` is `if a then b else false` where b rests on a; `a or b` is `if a then true else b`. */
@@ -8,38 +8,44 @@ static bool is_lazy(const Core *cond, bool is_and)
     return other && other->kind == CORE_LIT && other->lit.type == SC_BOOL && (other->lit.i != 0) == !is_and;
 }
 
-void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user)
+/* The two conditions that both turn out so where this one does: `a or b` says nothing of either, but where it does not hold, both do not. */
+static bool is_both(const Core *cond, bool holds, const Core *of[2])
 {
     if (is_lazy(cond, holds)) {
-        core_cond_compares(cond->cond.cond, holds, fn, user);
-        core_cond_compares(holds ? cond->cond.then : cond->cond.otherwise, holds, fn, user);
+        of[0] = cond->cond.cond;
+        of[1] = holds ? cond->cond.then : cond->cond.otherwise;
+        return true;
     }
-    if (cond->kind != CORE_PRIM)
-        return;
-    Core *const *args = cond->prim.args;
-    PrimId id = cond->prim.id;
-    switch ((int)id) {
-    case P_and:
-    case P_or:
-        /* `a or b` says nothing of either; that it does not hold says both do not. */
-        if (holds == (id == P_and)) {
-            core_cond_compares(args[0], holds, fn, user);
-            core_cond_compares(args[1], holds, fn, user);
-        }
-        return;
-    case P_not:
-        core_cond_compares(args[0], !holds, fn, user);
-        return;
-    case P_lt: case P_le: case P_gt: case P_ge: case P_eq: case P_ne:
-        break;
-    default:
-        return;
+    if (cond->kind != CORE_PRIM || cond->prim.id != (holds ? P_and : P_or))
+        return false;
+    of[0] = cond->prim.args[0];
+    of[1] = cond->prim.args[1];
+    return true;
+}
+
+static const Core *without_not(const Core *cond, bool *holds)
+{
+    for (; cond->kind == CORE_PRIM && cond->prim.id == P_not; *holds = !*holds)
+        cond = cond->prim.args[0];
+    return cond;
+}
+
+static bool compares_sizes(const Core *cond)
+{
+    return cond->kind == CORE_PRIM && prim_compares(cond->prim.id) && cond->prim.args[0]->kind == CORE_SIZE && cond->prim.args[1]->kind == CORE_SIZE;
+}
+
+void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user)
+{
+    const Core *of[2];
+    cond = without_not(cond, &holds);
+    if (is_both(cond, holds, of)) {
+        core_cond_compares(of[0], holds, fn, user);
+        core_cond_compares(of[1], holds, fn, user);
+    } else if (compares_sizes(cond)) {
+        const PrimId id = cond->prim.id;
+        fn(user, holds ? id : prim_opposite(id), cond->prim.args[0]->size, cond->prim.args[1]->size);
     }
-    if (args[0]->kind != CORE_SIZE || args[1]->kind != CORE_SIZE)
-        return;
-    if (!holds)
-        id = prim_opposite(id);
-    fn(user, id, args[0]->size, args[1]->size);
 }
 
 typedef struct Facts {
@@ -78,3 +84,52 @@ void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds)
     Facts to = {ctx, facts};
     core_cond_compares(cond, holds, add_fact, &to);
 }
+
+/* ---- how conditions turn out ------------------------------------------------------------------------------------------ */
+
+bool core_compare_is(Ctx *ctx, const NatFacts *facts, PrimId id, Nat a, Nat b, bool value)
+{
+    if (!value)
+        id = prim_opposite(id);
+    switch ((int)id) {
+    case P_lt: return nat_lt(ctx, facts, a, b);
+    case P_le: return nat_le(ctx, facts, a, b);
+    case P_gt: return nat_lt(ctx, facts, b, a);
+    case P_ge: return nat_le(ctx, facts, b, a);
+    case P_eq: return nat_equal(ctx, facts, a, b);
+    case P_ne: return nat_differ(ctx, facts, a, b);
+    }
+    return false;
+}
+
+static bool never_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool holds);
+
+/* Of conditions that all turn out so: is there one that cannot? The facts say what those that compare do. */
+static bool one_never_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool holds)
+{
+    const Core *of[2];
+    cond = without_not(cond, &holds);
+    if (is_both(cond, holds, of))
+        return one_never_is(ctx, facts, of[0], holds) || one_never_is(ctx, facts, of[1], holds);
+    return !compares_sizes(cond) && never_is(ctx, facts, cond, holds);
+}
+
+static bool never_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool holds)
+{
+    const Core *of[2];
+    cond = without_not(cond, &holds);
+    if (cond->kind == CORE_LIT)
+        return (cond->lit.i != 0) != holds;
+    if (is_both(cond, !holds, of)) /* one of them does */
+        return never_is(ctx, facts, of[0], holds) && never_is(ctx, facts, of[1], holds);
+    const bool compares = compares_sizes(cond);
+    if (compares && core_compare_is(ctx, facts, cond->prim.id, cond->prim.args[0]->size, cond->prim.args[1]->size, !holds))
+        return true;
+    if (!compares && !is_both(cond, holds, of))
+        return false;
+    NatFacts *scope = nat_facts_new(ctx, (NatFacts *)(uintptr_t)facts);
+    core_cond_facts(ctx, scope, cond, holds);
+    return nat_no_scope(ctx, scope) || one_never_is(ctx, scope, cond, holds);
+}
+
+bool core_cond_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool value) { return never_is(ctx, facts, cond, !value); }

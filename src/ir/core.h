@@ -153,6 +153,9 @@ typedef void (*CompareFn)(void *user, PrimId id, Nat a, Nat b);
 void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user);
 /* Adds what a condition over sizes says where it holds, or where it does not. */
 void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds);
+/* Is it proved that a comparison of sizes, or a condition over them, turns out so where the facts hold? */
+bool core_compare_is(Ctx *ctx, const NatFacts *facts, PrimId id, Nat a, Nat b, bool value);
+bool core_cond_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool value);
 
 void core_print(StrBuf *out, const Core *term);
 /* The same on several lines, a pipeline one stage a line, even where it would fit on one. */
