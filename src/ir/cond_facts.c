@@ -1,5 +1,5 @@
 /* What a condition says of sizes, and what is known of sizes says of it. */
-#include "ir/core.h"
+#include "ir/terms.h"
 
 /* `a and b` is `if a then b else false` where b rests on a; `a or b` is `if a then true else b`. */
 static bool is_lazy(const Core *cond, bool is_and)
@@ -35,17 +35,34 @@ static bool compares_sizes(const Core *cond)
     return cond->kind == CORE_PRIM && prim_compares(cond->prim.id) && cond->prim.args[0]->kind == CORE_SIZE && cond->prim.args[1]->kind == CORE_SIZE;
 }
 
-void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user)
+void core_cond_each(const Core *cond, bool holds, CondFn fn, void *user)
 {
     const Core *of[2];
     cond = without_not(cond, &holds);
-    if (is_both(cond, holds, of)) {
-        core_cond_compares(of[0], holds, fn, user);
-        core_cond_compares(of[1], holds, fn, user);
-    } else if (compares_sizes(cond)) {
-        const PrimId id = cond->prim.id;
-        fn(user, holds ? id : prim_opposite(id), cond->prim.args[0]->size, cond->prim.args[1]->size);
+    if (!is_both(cond, holds, of)) {
+        fn(user, cond, holds);
+        return;
     }
+    core_cond_each(of[0], holds, fn, user);
+    core_cond_each(of[1], holds, fn, user);
+}
+
+typedef struct Compares {
+    CompareFn fn;
+    void *user;
+} Compares;
+
+static void compare(void *user, const Core *cond, bool holds)
+{
+    const Compares *c = user;
+    if (compares_sizes(cond))
+        c->fn(c->user, holds ? cond->prim.id : prim_opposite(cond->prim.id), cond->prim.args[0]->size, cond->prim.args[1]->size);
+}
+
+void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user)
+{
+    Compares c = {fn, user};
+    core_cond_each(cond, holds, compare, &c);
 }
 
 typedef struct Facts {
@@ -133,3 +150,40 @@ static bool never_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool hol
 }
 
 bool core_cond_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool value) { return never_is(ctx, facts, cond, !value); }
+
+/* `cond` with other operands, from the left on: `a and b and c` is `(a and b) and c`. */
+static const Core *with_operands(Ctx *ctx, const Core *cond, const Core *a, const Core *b)
+{
+    if (term_is(b, cond->prim.id)) {
+        a = with_operands(ctx, cond, a, b->prim.args[0]);
+        b = b->prim.args[1];
+    }
+    Core *const args[] = {(Core *)(uintptr_t)a, (Core *)(uintptr_t)b};
+    return make_prim(ctx, cond->prim.id, cond->type, 0, NULL, 2, args, cond->span);
+}
+
+/* What is left of an operand of `and` or `or`, where the other one does not decide it alone; NULL: it says no more than the other one. */
+static const Core *operand_left(Ctx *ctx, const NatFacts *facts, PrimId id, const Core *operand, const Core *other)
+{
+    NatFacts *scope = nat_facts_new(ctx, (NatFacts *)(uintptr_t)facts);
+    core_cond_facts(ctx, scope, other, id == P_and);
+    return core_cond_is(ctx, scope, operand, id == P_and) ? NULL : core_cond_left(ctx, scope, operand);
+}
+
+const Core *core_cond_left(Ctx *ctx, const NatFacts *facts, const Core *cond)
+{
+    if (!term_is(cond, P_and) && !term_is(cond, P_or))
+        return cond;
+    const PrimId id = cond->prim.id;
+    const Core *a = cond->prim.args[0], *b = cond->prim.args[1];
+    for (int side = 0; side < 2; side++) /* an impossible one of two, or one that holds in any case */
+        if (core_cond_is(ctx, facts, cond->prim.args[side], id == P_and))
+            return core_cond_left(ctx, facts, cond->prim.args[1 - side]);
+    const Core *second = operand_left(ctx, facts, id, b, a);
+    if (!second)
+        return core_cond_left(ctx, facts, a);
+    const Core *first = operand_left(ctx, facts, id, a, second);
+    if (!first)
+        return second;
+    return first == a && second == b ? cond : with_operands(ctx, cond, first, second);
+}
