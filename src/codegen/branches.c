@@ -59,6 +59,32 @@ bool block_sets(ImpBlock *block, const ImpVar *var)
     return f.found;
 }
 
+typedef struct Mention {
+    const ImpVar *var;
+    bool found;
+} Mention;
+
+static void mention_expr(void *user, ImpExpr **at)
+{
+    Mention *m = user;
+    m->found |= (*at)->kind == IE_VAR && (*at)->var.var == m->var;
+}
+
+bool stmt_reads(ImpStmt *s, const ImpVar *var)
+{
+    Mention m = {var, false};
+    walk_own(s, mention_expr, &m);
+    return m.found;
+}
+
+bool stmt_mentions(ImpStmt *s, const ImpVar *var)
+{
+    Mention m = {var, false};
+    ImpBlock one = {.list = {&s, 1, 1}};
+    walk_stmt(s, mention_expr, &m);
+    return m.found || block_sets(&one, var);
+}
+
 typedef struct Disturbs {
     ImpBlock *by;
     bool disturbed;

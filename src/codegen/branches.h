@@ -13,5 +13,7 @@ void branches_join(Ctx *ctx, ImpBlock *list);
 /* if c { ...; t = e } else { t = x }; x = t  ->  if c { ...; x = e } */
 void branches_assign(ImpBlock *kernel);
 bool block_sets(ImpBlock *block, const ImpVar *var); /* or declares it */
+bool stmt_reads(ImpStmt *s, const ImpVar *var);      /* itself, and not those nested in it */
+bool stmt_mentions(ImpStmt *s, const ImpVar *var);   /* reads it, sets it or declares it */
 
 #endif

@@ -322,23 +322,24 @@ static bool is_form_of(const ImpKernel *kernel, const ImpKernel *first)
 /* " for n > 1024 and n <= 65536, or for n > 2097152": what the host looks at. */
 static void put_whens(Cuda *c)
 {
-    VEC(const ImpWhens *) found = {0};
-    bool always = false;
+    ImpWhensList found = {0};
     for (int i = 0; i < c->program->launches.n; i++) {
         const ImpLaunch *place = &c->program->launches.at[i];
         for (int v = 0; v < place->variants.n; v++) {
             const ImpWhens *when = &place->variants.at[v].when;
             bool again = !is_form_of(c->kernel, place->variants.at[v].kernel);
             for (int s = 0; s < found.n && !again; s++)
-                again = imp_same_when(found.at[s], when);
-            if (again)
-                continue;
-            always |= when->n == 0;
-            vec_push(c->ctx, &found, when);
+                again = imp_same_when(&found.at[s], when);
+            if (!again)
+                vec_push(c->ctx, &found, *when);
         }
     }
+    imp_join_whens(c->ctx, &found);
+    bool always = false;
+    for (int i = 0; i < found.n; i++)
+        always |= found.at[i].n == 0;
     for (int i = 0; i < found.n && !always; i++)
-        put_when(c, found.at[i], i ? ", or for " : " for ");
+        put_when(c, &found.at[i], i ? ", or for " : " for ");
 }
 
 /* The least number of threads that a multiprocessor of any kind holds. */

@@ -4,6 +4,7 @@
  *     ->  float sum = 0; for (...) sum += xs[i]; ys[0] = sum;
  *   const float x = v.x; a = x * x  ->  a = v.x * v.x, if v.x does not change while x is there
  *   float x; a = 1; x = b + 1       ->  a = 1; const float x = b + 1
+ *   float x = 0; if (c) { x = a; b = x }  ->  if (c) { const float x = a; b = x }
  *
  * A register that only dead registers read is dead, and so is a loop or a branch in which nothing is
  * left to do, with the registers that it alone asks. nvcc would warn of them.
@@ -76,7 +77,7 @@ static void forward_copies(Lowering *lw, bool of_vectors)
 
 void dead_vector_copies(Lowering *lw) { forward_copies(lw, true); }
 
-/* ---- declarations without a value ------------------------------------------------------------ */
+/* ---- declarations whose value nobody reads --------------------------------------------------- */
 
 typedef struct Sets {
     const ImpVar *var;
@@ -107,6 +108,71 @@ static ImpStmt *only_set(const ImpBlock *block, int i)
     return NULL;
 }
 
+/* A declaration without a value, or with literals. */
+static bool is_start(const ImpStmt *s)
+{
+    if (s->kind == IS_DECL)
+        return !s->var.var->nat && (!s->var.value || s->var.value->kind == IE_LIT);
+    bool literals = s->kind == IS_VSET && s->vec.declares;
+    for (int k = 0; literals && k < s->vec.n; k++)
+        literals = s->vec.values[k]->kind == IE_LIT;
+    return literals;
+}
+
+/* Does it give the register a value as a whole, whatever that had before? */
+static bool sets_whole(ImpStmt *s, const ImpVar *var)
+{
+    const bool vector = s->kind == IS_VSET || s->kind == IS_VLOAD;
+    const bool whole = vector ? s->vec.n == var->slots : s->kind == IS_SET && var->slots == 1;
+    return whole && imp_sets(s) == var && !stmt_reads(s, var);
+}
+
+/* The only statement of the list, from number `from` on, that mentions the register; or the first, if all others
+ * come after it. */
+static ImpStmt *mentioned_in(const ImpBlock *block, int from, const ImpVar *var, bool alone)
+{
+    ImpStmt *found = NULL;
+    for (int j = from; j < block->list.n; j++) {
+        ImpStmt *s = block->list.at[j];
+        if (!stmt_mentions(s, var))
+            continue;
+        if (found)
+            return alone ? NULL : found;
+        found = s;
+    }
+    return found;
+}
+
+/* Where one branch alone mentions what statement i of the block declares: what gives it its first value there.
+ * NULL: it is not so. */
+static ImpStmt *set_in_branch(const ImpBlock *block, int i)
+{
+    const ImpVar *var = is_start(block->list.at[i]) ? imp_sets(block->list.at[i]) : NULL;
+    ImpStmt *s = var ? mentioned_in(block, i + 1, var, true) : NULL;
+    while (s && s->kind == IS_IF) {
+        ImpStmt *then = mentioned_in(&s->branch.then, 0, var, false);
+        ImpStmt *otherwise = mentioned_in(&s->branch.otherwise, 0, var, false);
+        if (stmt_reads(s, var) || (then && otherwise))
+            return NULL;
+        const ImpBlock *branch = then ? &s->branch.then : &s->branch.otherwise;
+        s = mentioned_in(branch, 0, var, false);
+        if (s->kind != IS_IF)
+            return sets_whole(s, var) ? s : NULL;
+        s = mentioned_in(branch, 0, var, true);
+    }
+    return NULL;
+}
+
+static void declare_here(const Defs *defs, ImpStmt *set)
+{
+    ImpVar *var = imp_sets(set);
+    if (set->kind == IS_SET)
+        set->kind = IS_DECL;
+    else
+        set->vec.declares = true;
+    var->constant = defs_of(defs, var)->at.n == 2;
+}
+
 static void declare_where_set(const Defs *defs, ImpBlock *block)
 {
     for (int i = 0; i < block->list.n; i++) {
@@ -118,10 +184,10 @@ static void declare_where_set(const Defs *defs, ImpBlock *block)
             declare_where_set(defs, &s->branch.otherwise);
         }
         ImpStmt *set = only_set(block, i);
+        set = set ? set : set_in_branch(block, i);
         if (!set)
             continue;
-        set->kind = IS_DECL;
-        set->var.var->constant = defs_of(defs, s->var.var)->at.n == 2;
+        declare_here(defs, set);
         block_remove(block, i--);
     }
 }

@@ -137,24 +137,11 @@ static bool is_nat_comparison(const ImpExpr *e)
 
 bool cond_is(Lowering *lw, ImpExpr *e, bool value)
 {
-    Ctx *ctx = lw->ctx;
     if (e->kind == IE_LIT)
         return (e->lit.i != 0) == value;
     if (!is_nat_comparison(e))
         return false;
-    Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat;
-    PrimId op = e->op.id;
-    if (op == P_gt || op == P_ge) {
-        Nat t = a;
-        a = b;
-        b = t;
-        op = op == P_gt ? P_lt : P_le;
-    }
-    if (op == P_eq || op == P_ne)
-        return (op == P_eq) == value ? nat_equal(ctx, lw->facts, a, b) : nat_differ(ctx, lw->facts, a, b);
-    if (op == P_lt)
-        return value ? nat_lt(ctx, lw->facts, a, b) : nat_le(ctx, lw->facts, b, a);
-    return op == P_le && (value ? nat_le(ctx, lw->facts, a, b) : nat_lt(ctx, lw->facts, b, a));
+    return core_compare_is(lw->ctx, lw->facts, e->op.id, e->op.args[0]->nat, e->op.args[1]->nat, value);
 }
 
 bool condition_fails(Lowering *lw, ImpExpr *cond)

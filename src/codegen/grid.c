@@ -170,6 +170,14 @@ View *lower_result_place(Lowering *lw, const Core *rest, const CoreVar *var, Vie
     return acceptor && result_place(lw->ctx, rest, var, &place) ? at_place(lw, var, &place, acceptor) : NULL;
 }
 
+void mark_complete(const View *v, bool complete)
+{
+    if (v->kind == VIEW_BUF && v->buf->space != SPACE_INPUT)
+        v->buf->complete = complete && !v->buf->part;
+    for (int k = 0; k < v->n; k++)
+        mark_complete(v->items[k], complete);
+}
+
 /* Tells the parts of a state by their names in its step: a result is the same on all ways, and has no name. */
 static void mark_part(const View *v, const CoreVar *name)
 {
@@ -190,6 +198,7 @@ static View *stored_for_next(Lowering *lw, const Core *e, View *acceptor)
     if (!into)
         return stage(lw, given, param);
     mark_part(into, param);
+    mark_complete(into, false);
     lower_write(lw, given, into);
     return into;
 }
@@ -204,6 +213,7 @@ static bool begin_next(Lowering *lw, const Core *e, View *acceptor)
     if (x->kind == VIEW_ERROR || lw->failed)
         return false;
     kernel_begin(lw, e, f->lambda.body);
+    mark_complete(x, !term_repeat(e->prim.args[1]));
     lower_bind(lw, f->lambda.params[0], x, f->lambda.body);
     return true;
 }

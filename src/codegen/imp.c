@@ -186,14 +186,6 @@ bool imp_is_launched(const ImpProgram *program, const ImpKernel *kernel, const L
     return found;
 }
 
-bool imp_same_when(const ImpWhens *a, const ImpWhens *b)
-{
-    bool same = a->n == b->n;
-    for (int i = 0; same && i < a->n; i++)
-        same = a->at[i].test == b->at[i].test && a->at[i].holds == b->at[i].holds;
-    return same;
-}
-
 bool imp_cover(Ctx *ctx, const ImpVariants *variants, int depth)
 {
     ImpVariants sides[2] = {{0}, {0}};

@@ -37,6 +37,7 @@ typedef struct ImpBuf {
     struct ImpBuf *replaces; /* during translation: the buffer that this one overwrites in place (layout.c); NULL afterwards */
     ImpHint hint;     /* INPUT: what its loads say to the caches */
     int prefetch;     /* SHARED, until the pass prefetch: which toShared[prefetch] fills it (1, 2, ...); 0: none */
+    bool complete;    /* OUTPUT, TEMP: during translation, kernels before this one have written all of it, and none writes it from here on */
     bool rewritten;   /* OUTPUT, TEMP: by several statements (a scatter over its background), so that barriers order them */
     bool by_value;    /* INPUT: a scalar, which is a parameter of the kernel itself and no memory; it is loaded like one cell */
     const CoreVar *holds; /* TEMP: by which the next kernel, or the next step of those that repeat, knows it; NULL: none */
@@ -319,9 +320,12 @@ bool imp_choose(Ctx *ctx, const CoreEntry *entry, const ImpLaunch *place, const 
 bool imp_when_holds(Ctx *ctx, const CoreEntry *entry, const ImpWhens *when, const Launch *launch, bool *holds);
 /* Is the kernel, in this form or another one, launched anywhere? */
 bool imp_is_launched(const ImpProgram *program, const ImpKernel *kernel, const Launch *launch);
-/* "n > 1024 and n <= 4096", without what another one of them says. */
+/* whens.c: "n > 1024 and n <= 4096", without what others of them say. */
 void imp_print_whens(StrBuf *out, const ImpWhens *when);
 bool imp_same_when(const ImpWhens *a, const ImpWhens *b);
+/* Each says when the same thing happens. Two that differ in how one test turns out become one, which does not ask it. */
+typedef VEC(ImpWhens) ImpWhensList;
+void imp_join_whens(Ctx *ctx, ImpWhensList *list);
 typedef VEC(const ImpVariant *) ImpVariants;
 /* Whatever the sizes are, do the conditions of one of these hold? All have the same first `depth` ones. */
 bool imp_cover(Ctx *ctx, const ImpVariants *variants, int depth);

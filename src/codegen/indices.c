@@ -24,6 +24,7 @@ typedef struct Indices {
     Lowering *lw;
     Ctx *ctx;
     VEC(Level) levels; /* outermost first */
+    Nats sizes;        /* of the entry, and names of what is worked out from these */
 } Indices;
 
 /* ---- names ------------------------------------------------------------------------------------ */
@@ -117,7 +118,10 @@ Nat name_nat(Lowering *lw, ImpBlock *block, int at, Nat nat, const char *name, T
 static void name_at(Indices *x, int level, Nat nat, const char *name, ToldBy told)
 {
     Level *l = &x->levels.at[level];
-    name_nat(x->lw, l->block, l->at++, nat, name, told, x->ctx);
+    const bool size = is_of_sizes(x->ctx, &x->sizes, nat);
+    Nat by = name_nat(x->lw, l->block, l->at++, nat, name, told, x->ctx);
+    if (size)
+        vec_push(x->ctx, &x->sizes, by);
 }
 
 /* ---- parts before loops ------------------------------------------------------------------------ */
@@ -135,6 +139,36 @@ static bool declares(const Level *l, Nat nat)
     return false;
 }
 
+typedef struct Count {
+    Nat nat;
+    bool ends; /* it is how far something goes, and not where it begins */
+} Count;
+
+static void compares_count(void *user, ImpExpr **at)
+{
+    Count *c = user;
+    const ImpExpr *e = *at;
+    for (int k = 0; e->kind == IE_OP && prim_compares(e->op.id) && k < e->op.n; k++)
+        c->ends |= e->op.args[k]->kind == IE_NAT && e->op.args[k]->nat == c->nat;
+}
+
+static void ends_at_count(void *user, ImpStmt *s)
+{
+    Count *c = user;
+    c->ends |= s->kind == IS_FOR && s->loop.hi == c->nat;
+    walk_own(s, compares_count, user);
+}
+
+/* Sizes alone may say where a part of an array begins, or how much there is. */
+static const char *part_name(const Indices *x, const Level *l, Nat part)
+{
+    Count count = {part, false};
+    ImpBlock rest = stmts_from(l->block, l->at);
+    if (is_of_sizes(x->ctx, &x->sizes, part))
+        walk_stmts(&rest, ends_at_count, &count);
+    return count.ends ? "size" : "base";
+}
+
 /* In the outermost list where their variables have values, so that neighbouring loops share them. */
 static void name_parts(Indices *x, ImpStmt *loop)
 {
@@ -142,7 +176,7 @@ static void name_parts(Indices *x, ImpStmt *loop)
         int level = x->levels.n - 1;
         while (level > 0 && !declares(&x->levels.at[level], part))
             level--;
-        name_at(x, level, part, "base", told_by_part);
+        name_at(x, level, part, part_name(x, &x->levels.at[level], part), told_by_part);
     }
 }
 
@@ -222,10 +256,12 @@ static Nat lowest(const Indices *x, ImpStmt *s, Nat nat)
 }
 
 /* 16 / 2^i: how far a step of roll.c reaches. */
-static const char *name_of(Nat nat)
+static const char *name_of(const Indices *x, Nat nat)
 {
     bool power = nat->kind == NAT_POW || (nat->kind == NAT_DIV && nat->b->kind == NAT_POW);
-    return power ? "distance" : "index";
+    if (power || !is_of_sizes(x->ctx, &x->sizes, nat))
+        return power ? "distance" : "index";
+    return nat->kind == NAT_MOD ? "rest" : "size";
 }
 
 static void name_indices(Indices *x, ImpStmt *s)
@@ -240,9 +276,9 @@ static void name_indices(Indices *x, ImpStmt *s)
             continue;
         Nat first = lowest(x, s, nat);
         if (may_be_named(x, s, first))
-            name_at(x, level, first, name_of(first), told_by_index);
+            name_at(x, level, first, name_of(x, first), told_by_index);
         else if (may_be_named(x, s, nat))
-            name_at(x, level, nat, name_of(nat), told_by_index);
+            name_at(x, level, nat, name_of(x, nat), told_by_index);
     }
 }
 
@@ -321,6 +357,6 @@ void pass_indices(Lowering *lw)
     Indices x = {.lw = lw, .ctx = lw->ctx};
     if (threads_in_a_row(lw->kernel))
         walk_stmts(&lw->kernel->body, stmt_to_thread, lw);
-    name_sizes(lw);
+    name_sizes(lw, &x.sizes);
     visit(&x, &lw->kernel->body, NULL, true);
 }

@@ -18,7 +18,10 @@ Nat name_nat(Lowering *lw, ImpBlock *block, int at, Nat nat, const char *name, T
 /* The terms of an index in the loop that the loop does not change, if they are worth a name; NULL:
  * there are none. */
 Nat part_before_loop(Lowering *lw, ImpStmt *loop);
-/* Names what the kernel computes from sizes alone, more than once. */
-void name_sizes(Lowering *lw);
+typedef VEC(Nat) Nats;
+/* Is it computed from these variables, and what the device says, alone? */
+bool is_of_sizes(Ctx *ctx, const Nats *sizes, Nat nat);
+/* Names what the kernel computes from sizes alone, more than once. *sizes: the entry's, and these names. */
+void name_sizes(Lowering *lw, Nats *sizes);
 
 #endif

@@ -279,6 +279,7 @@ void lower_kernels(Lowering *lw)
         CoreVar *var = entry->inputs[i];
         View *written = i >= entry->n_inputs - entry->n_names ? lower_result_place(lw, entry->body, var, result) : NULL;
         lw->inputs[i] = written ? written : lower_buffers(lw, var->type, (BufMaker){.space = SPACE_INPUT, .name = var->name, .span = var->span, .first = first});
+        mark_complete(lw->inputs[i], true);
         first += type_component_count(var->type);
     }
     ways_go(lw, result);

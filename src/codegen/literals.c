@@ -4,7 +4,7 @@
  *   c and true, 2 < 3, not false  ->  c, true, true
  *   (c ? 1 : 0) != 0              ->  c
  *   (a ? (c ? 1 : 0) : 0) != 0    ->  a and c
- *   1.0 * x                       ->  x
+ *   1.0 * x, 0 + i                ->  x, i              a float may be -0
  *   if true { s } else { t }      ->  s
  *   float a = 0; ... if (a == 0) { a = e }  ->  float a = 0; ... a = e     while nothing else sets a
  *   float a = 0; a = e            ->  float a; a = e                       when e does not read a
@@ -95,16 +95,18 @@ bool literal_expr(const ImpExpr *e, LiteralFn known, void *user, ScalarValue *va
 /* x, where e is f(x, unit) or f(unit, x) for any x; or the literal that e is for any x; else NULL. */
 static ImpExpr *without_neutral(Ctx *ctx, const ImpExpr *e)
 {
-    ScalarValue k;
+    ScalarValue k, unit;
     for (int i = 0; i < 2 && e->op.n == 2; i++) {
         ImpExpr *other = e->op.args[1 - i];
         if (!literal_value(e->op.args[i], &k))
             continue;
+        if (!scalar_is_float(k.type) && scalar_unit(e->op.id, k.type, &unit) && k.u == unit.u)
+            return other;
         switch ((int)e->op.id) {
         case P_and: return k.u ? other : imp_lit(ctx, k, e->span);
         case P_or: return k.u ? imp_lit(ctx, k, e->span) : other;
         case P_mul:
-            if (scalar_is_float(k.type) ? k.f == 1 : k.i == 1)
+            if (scalar_is_float(k.type) && k.f == 1)
                 return other;
         }
     }

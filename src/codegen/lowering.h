@@ -408,6 +408,8 @@ View *lower_read_next_kernel(Lowering *lw, const Core *term);
 /* Where `rest`, which is written to the acceptor, is to have an array as it is: its kernels write it
  * there, and later ones read it there. NULL: nowhere. */
 View *lower_result_place(Lowering *lw, const Core *rest, const CoreVar *var, View *acceptor);
+/* Says of buffers whether all is written there that ever will be. Of the parts of a state it is never said: each step writes them anew. */
+void mark_complete(const View *v, bool complete);
 /* repeat.c: the state after the last turn, for the kernel that begins next. */
 /* Of a term that term_repeat is of. */
 View *lower_repeat(Lowering *lw, const Core *value, const CoreVar *of);

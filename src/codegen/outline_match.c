@@ -431,6 +431,55 @@ static void keep_common(void *user, ImpStmt *s)
         s->users = NO_SPAN;
 }
 
+/* The parameter that the statement gives another name; -1: it does something else. */
+static int param_named_again(const ImpFunction *f, const ImpStmt *s)
+{
+    if (s->kind != IS_DECL || !s->var.var->nat || !s->var.value || s->var.value->kind != IE_NAT)
+        return -1;
+    for (int k = 0; k < f->params.n; k++)
+        if (f->params.at[k].kind == PARAM_NAT && !f->params.at[k].var &&
+            f->params.at[k].nat == s->var.value->nat)
+            return k;
+    return -1;
+}
+
+typedef struct Renamed {
+    Ctx *ctx;
+    Nat from[2], to[2];
+} Renamed;
+
+static Nat renamed_nat(void *user, Nat nat)
+{
+    const Renamed *r = user;
+    return nat_subst_many(r->ctx, nat, 2, r->from, r->to);
+}
+
+static void renamed_stmt(void *user, ImpStmt *s) { map_nats(s, renamed_nat, user); }
+
+/* `base = offset`, where the offset is a parameter: that is called base. */
+static void name_once(Match *m, ImpBlock *block)
+{
+    ImpFunction *f = m->function;
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        if (s->kind == IS_FOR)
+            name_once(m, &s->loop.body);
+        if (s->kind == IS_IF) {
+            name_once(m, &s->branch.then);
+            name_once(m, &s->branch.otherwise);
+        }
+        const int k = param_named_again(f, s);
+        if (k < 0)
+            continue;
+        Nat own = s->var.var->nat, param = f->params.at[k].nat;
+        Nat named = nat_var(m->o->ctx, own->name, param->lo, param->hi);
+        Renamed r = {m->o->ctx, {own, param}, {named, named}};
+        block_remove(block, i--);
+        walk_stmts(&f->body, renamed_stmt, &r);
+        f->params.at[k].nat = named;
+    }
+}
+
 static void make_body(Match *m)
 {
     Ctx *ctx = m->o->ctx;
@@ -451,6 +500,7 @@ static void make_body(Match *m)
             vec_push(ctx, &f->body.list, s);
     }
     walk_stmts(&f->body, keep_common, m);
+    name_once(m, &f->body);
 }
 
 void outline_add_caller(Ctx *ctx, ImpFunction *f, const ImpKernel *kernel)

@@ -160,12 +160,22 @@ static void replace_after(ImpBlock *list, int i, const ImpVar *var, ImpExpr *by)
         walk_stmt(list->list.at[j], mention, &m);
 }
 
+/* A start that no step changes. */
+static bool stays_literal(const ImpBlock *list, int i)
+{
+    const ImpStmt *decl = list->list.at[i];
+    bool stays = decl->var.value->kind == IE_LIT;
+    for (int j = i + 1; j < list->list.n && stays; j++)
+        stays = !sets_in(list->list.at[j], decl->var.var);
+    return stays;
+}
+
 static bool forward_copy(ImpBlock *list, int i)
 {
     ImpStmt *decl = list->list.at[i];
     ImpVar *var = decl->var.var;
     ImpExpr *e = decl->var.value;
-    if (!e || !var->constant || !plain(var))
+    if (!e || !plain(var) || (!var->constant && !stays_literal(list, i)))
         return false;
     if (e->kind == IE_VAR && e->var.var->slots == 1 && !e->var.var->constant) {
         bool here = false; /* the copied register must live in this very list, and keep its value to the end of it */

@@ -42,25 +42,6 @@ static Look look(ImpStmt *s)
     return l;
 }
 
-typedef struct Mention {
-    const ImpVar *var;
-    bool found;
-} Mention;
-
-static void mention_expr(void *user, ImpExpr **at)
-{
-    Mention *m = user;
-    m->found |= (*at)->kind == IE_VAR && (*at)->var.var == m->var;
-}
-
-static bool mentions(ImpStmt *s, const ImpVar *var)
-{
-    Mention m = {var, false};
-    ImpBlock one = {.list = {&s, 1, 1}};
-    walk_stmt(s, mention_expr, &m);
-    return m.found || block_sets(&one, var);
-}
-
 /* The registers that a statement sets. */
 typedef struct VarList {
     Ctx *ctx;
@@ -114,12 +95,10 @@ static bool may_move(Ctx *ctx, ImpBlock *block, int i, int j)
     walk_stmts(&one, note_set, &sets);
     for (int k = 0; k < sets.list.n; k++) {
         const ImpVar *var = sets.list.at[k];
-        Mention in_cond = {var, false};
-        walk_own(branch, mention_expr, &in_cond);
-        if (in_cond.found || !(declares(s, var) || declared_here(block, i, var)))
+        if (stmt_reads(branch, var) || !(declares(s, var) || declared_here(block, i, var)))
             return false;
         for (int t = i + 1; t < block->list.n; t++)
-            if (t != j && mentions(block->list.at[t], var))
+            if (t != j && stmt_mentions(block->list.at[t], var))
                 return false;
     }
     for (int t = i + 1; t < j; t++) { /* what it reads is not set on the way */
@@ -128,7 +107,7 @@ static bool may_move(Ctx *ctx, ImpBlock *block, int i, int j)
         VarList changed = {.ctx = ctx};
         walk_stmts(&between, note_set, &changed);
         for (int k = 0; k < changed.list.n; k++)
-            if (mentions(s, changed.list.at[k]))
+            if (stmt_mentions(s, changed.list.at[k]))
                 return false;
     }
     return sets.list.n > 0;

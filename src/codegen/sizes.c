@@ -10,7 +10,7 @@
 typedef struct Sizes {
     Lowering *lw;
     Ctx *ctx;
-    VEC(Nat) named; /* variables that stand for sizes: the entry's, the device's, and what got a name here */
+    Nats named; /* variables that stand for sizes: the entry's, the device's, and what got a name here */
     VEC(Nat) once;  /* not worth a name */
     VEC(Nat) blocks; /* how far the loops over blocks go: better spelled out by themselves */
     bool of_blocks; /* `named` has the numbers of blocks, too */
@@ -20,7 +20,7 @@ typedef struct Sizes {
 } Sizes;
 
 typedef struct OtherVars {
-    const Sizes *sizes;
+    const Nats *sizes;
     bool found; /* a variable that is no size */
 } OtherVars;
 
@@ -28,9 +28,16 @@ static void find_other(void *user, Nat var)
 {
     OtherVars *o = user;
     bool size = imp_is_device_size(var);
-    for (int i = 0; i < o->sizes->named.n; i++)
-        size |= o->sizes->named.at[i] == var;
+    for (int i = 0; i < o->sizes->n; i++)
+        size |= o->sizes->at[i] == var;
     o->found |= !size;
+}
+
+bool is_of_sizes(Ctx *ctx, const Nats *sizes, Nat nat)
+{
+    OtherVars others = {sizes, false};
+    nat_each_var(ctx, nat, find_other, &others);
+    return !others.found;
 }
 
 static bool is_quotient(Nat nat) { return nat->kind == NAT_DIV && nat_is_const(nat->b) && nat->a->has_vars; }
@@ -41,11 +48,7 @@ static bool is_worked_out(const Sizes *z, Nat nat)
     bool divides = (nat->kind == NAT_DIV || nat->kind == NAT_MOD) && !nat_is_const(nat->b);
     if (z->quotients ? !is_quotient(nat) : !divides && nat->kind != NAT_MIN && nat->kind != NAT_MAX)
         return false;
-    if (!imp_divides_safely(z->ctx, z->lw->kernel->known, nat))
-        return false;
-    OtherVars others = {z, false};
-    nat_each_var(z->ctx, nat, find_other, &others);
-    return !others.found;
+    return imp_divides_safely(z->ctx, z->lw->kernel->known, nat) && is_of_sizes(z->ctx, &z->named, nat);
 }
 
 /* The value of `nat` by a name `by` for `size`; NULL where there is no such: (a + k*c) / (c*m) = (a / c + k) / m. */
@@ -258,7 +261,7 @@ static void name_in_loops(Sizes *z, ImpBlock *body)
     }
 }
 
-void name_sizes(Lowering *lw)
+void name_sizes(Lowering *lw, Nats *sizes)
 {
     Sizes z = {.lw = lw, .ctx = lw->ctx};
     ImpBlock *body = &lw->kernel->body;
@@ -266,6 +269,8 @@ void name_sizes(Lowering *lw)
     for (int i = 0; i < lw->entry->n_sizes; i++)
         vec_push(z.ctx, &z.named, lw->entry->sizes[i]);
     name_all(&z, body);
+    for (int i = 0; i < z.named.n; i++)
+        vec_push(z.ctx, sizes, z.named.at[i]);
     z.of_blocks = true;
     for (int a = 0; a < 3; a++)
         vec_push(z.ctx, &z.named, lw->kernel->block[a]);

@@ -271,9 +271,30 @@ static View *scalar_state(Lowering *lw, View *start, const char *name)
     return v;
 }
 
+typedef struct LeafNames {
+    const char *name;
+    int n, given; /* leaves; those of several are numbered */
+} LeafNames;
+
+static int count_leaves(const View *v)
+{
+    if (v->kind == VIEW_REG || v->kind == VIEW_BUF)
+        return 1;
+    int n = v->source ? count_leaves(v->source) : 0;
+    for (int k = 0; k < v->n; k++)
+        n += count_leaves(v->items[k]);
+    return n;
+}
+
+static const char *next_leaf_name(Lowering *lw, LeafNames *names)
+{
+    names->given++;
+    return names->n > 1 ? ctx_printf(lw->ctx, "%s_%d", names->name, names->given) : names->name;
+}
+
 static View *compact_leaf(Lowering *lw, const View *leaf, void *user)
 {
-    View *v = new_registers(lw, leaf, user, (int)slot_count(leaf));
+    View *v = new_registers(lw, leaf, next_leaf_name(lw, user), (int)slot_count(leaf));
     v->slot = nat_const(lw->ctx, 0);
     return v;
 }
@@ -281,12 +302,12 @@ static View *compact_leaf(Lowering *lw, const View *leaf, void *user)
 /* The steps go on with it, under their own name. */
 static View *mutable_leaf(Lowering *lw, const View *leaf, void *user)
 {
-    (void)lw;
+    const char *name = next_leaf_name(lw, user);
     if (leaf->var) {
         leaf->var->constant = false;
-        leaf->var->name = user;
+        leaf->var->name = name;
     } else if (leaf->buf)
-        leaf->buf->name = user;
+        leaf->buf->name = name;
     return (View *)leaf;
 }
 
@@ -308,10 +329,11 @@ static View *own_state(Lowering *lw, const Core *fold, const Core *start, View *
         }
         return own;
     }
+    LeafNames names = {name, count_leaves(v), 0};
     if (fresh && view_is_place(v))
-        return replace_leaves(lw, v, mutable_leaf, (void *)name);
+        return replace_leaves(lw, v, mutable_leaf, &names);
     if (view_is_place(v) && view_is_private(v)) {
-        View *own = replace_leaves(lw, v, compact_leaf, (void *)name);
+        View *own = replace_leaves(lw, v, compact_leaf, &names);
         copy_registers(lw, v, own, v->span);
         return own;
     }

@@ -40,7 +40,7 @@ bool tail_find(Ctx *ctx, const ImpStmt *s, Tail *tail)
         return false;
     ImpBuf *buf = first.load->mem.buf;
     *tail = (Tail){buf, nat_sub(ctx, first.load->mem.index, first.i), first.i, first.end};
-    if (buf->space != SPACE_INPUT || buf->hint != HINT_NONE || !nat_is_const(tail->start) ||
+    if (buf->space == SPACE_SHARED || buf->hint != HINT_NONE || !nat_is_const(tail->start) ||
         tail->start->value < 0)
         return false;
     for (int k = 1; k < s->vec.n - 1; k++)

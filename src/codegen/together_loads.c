@@ -255,16 +255,17 @@ static bool is_said(Ctx *ctx, const ImpExpr *guard, Nat d)
     return apart && nat_is_const(apart) && apart->value <= 0;
 }
 
-/* Is the cell one of an input, which nobody changes, wherever the guard holds? */
+/* Is the cell there, in memory that nobody changes, wherever the guard holds? */
 static bool is_there(Together *t, const ImpExpr *cell, const ImpExpr *guard)
 {
     Lowering *lw = t->lw;
-    Nat index = cell->mem.index, end = nat_add_k(t->ctx, index, 1), count = cell->mem.buf->count;
+    const ImpBuf *buf = cell->mem.buf;
+    Nat index = cell->mem.index, end = nat_add_k(t->ctx, index, 1), count = buf->count;
     NatFacts *facts = lw->facts;
     lw->facts = nat_facts_new(t->ctx, t->facts);
     if (guard)
         assume(lw, guard);
-    bool there = cell->mem.buf->space == SPACE_INPUT && nat_le(t->ctx, lw->facts, nat_const(t->ctx, 0), index) &&
+    bool there = (buf->space == SPACE_INPUT || buf->complete) && nat_le(t->ctx, lw->facts, nat_const(t->ctx, 0), index) &&
                  ((guard && is_said(t->ctx, guard, nat_sub(t->ctx, end, count))) || nat_le(t->ctx, lw->facts, end, count));
     lw->facts = facts;
     return there;

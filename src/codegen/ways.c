@@ -148,7 +148,7 @@ static void decide(Lowering *lw, const Core *e, bool top)
     lw->out = &none;
     lw->facts = known_here(lw, false);
     Decision d = {.test = e, .holds = true, .top = top, .inside = top, .cond = view_scalar(lw, lower_read(lw, e->cond.cond))};
-    bool always = cond_is(lw, d.cond, true), never = cond_is(lw, d.cond, false);
+    const bool always = core_cond_is(lw->ctx, lw->facts, e->cond.cond, true), never = core_cond_is(lw->ctx, lw->facts, e->cond.cond, false);
     lw->env = env;
     lw->out = out;
     lw->facts = facts;
@@ -437,7 +437,8 @@ static void place_kernels(Lowering *lw)
         last = at;
         ImpVariant variant = {.kernel = b->kernel};
         for (int d = 0; d < b->tests.n; d++)
-            vec_push(lw->ctx, &variant.when, ((ImpWhen){one_test(lw, b->tests.at[d].test->cond.cond), b->tests.at[d].holds}));
+            if (!b->tests.at[d].certain)
+                vec_push(lw->ctx, &variant.when, ((ImpWhen){one_test(lw, b->tests.at[d].test->cond.cond), b->tests.at[d].holds}));
         if (!b->nothing)
             vec_push(lw->ctx, &program->launches.at[at].variants, variant);
     }

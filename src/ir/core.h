@@ -148,11 +148,19 @@ typedef struct CoreProgram {
     VEC(CoreEntry *) entries;
 } CoreProgram;
 
+typedef void (*CondFn)(void *user, const Core *cond, bool holds);
+/* Calls `fn` for the conditions that all turn out as said where this one does. */
+void core_cond_each(const Core *cond, bool holds, CondFn fn, void *user);
 typedef void (*CompareFn)(void *user, PrimId id, Nat a, Nat b);
 /* Calls `fn` for comparisons of sizes that are true where the condition holds, or where it does not. */
 void core_cond_compares(const Core *cond, bool holds, CompareFn fn, void *user);
 /* Adds what a condition over sizes says where it holds, or where it does not. */
 void core_cond_facts(Ctx *ctx, NatFacts *facts, const Core *cond, bool holds);
+/* Is it proved that a comparison of sizes, or a condition over them, turns out so where the facts hold? */
+bool core_compare_is(Ctx *ctx, const NatFacts *facts, PrimId id, Nat a, Nat b, bool value);
+bool core_cond_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool value);
+/* Turns out as `cond` does where the facts hold, without operands that say nothing then. It may ask its operands in another order: it is to be read. */
+const Core *core_cond_left(Ctx *ctx, const NatFacts *facts, const Core *cond);
 
 void core_print(StrBuf *out, const Core *term);
 /* The same on several lines, a pipeline one stage a line, even where it would fit on one. */

@@ -124,6 +124,7 @@ bool nat_le(Ctx *ctx, const NatFacts *facts, Nat a, Nat b);
 bool nat_lt(Ctx *ctx, const NatFacts *facts, Nat a, Nat b);
 bool nat_equal(Ctx *ctx, const NatFacts *facts, Nat a, Nat b);
 bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n); /* k >= 1 and n % k == 0 */
+bool nat_no_scope(Ctx *ctx, const NatFacts *facts); /* the facts do not hold together: whatever is asked under them, nobody asks it */
 bool nat_differ(Ctx *ctx, const NatFacts *facts, Nat a, Nat b);  /* a != b; also where only divisibility says so, which neither a < b nor b < a does */
 
 /* Constant bounds proved for a value. */

@@ -362,17 +362,37 @@ bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n)
     return yes;
 }
 
-/* Is one of the facts false in all of their scope? Then nothing is in it. */
-static bool is_refuted(Ctx *ctx, const NatFacts *facts)
+/* Is the fact false where all of them hold, itself among them? With n <= 8 the bound of n is known, and n*n >= 100 is false. */
+static bool is_false(Ctx *ctx, const NatFacts *facts, const NatFact *fact)
 {
-    for (const NatFacts *f = facts; f; f = f->parent)
-        for (int i = 0; i < f->list.n; i++) {
-            const NatFact *fact = &f->list.at[i];
-            Nat d = nat_simplify(ctx, facts, nat_sub(ctx, fact->a, fact->b));
-            if (nat_is_const(d) && (fact->kind == FACT_LE ? d->value > 0 : (fact->kind == FACT_EQ) != (d->value == 0)))
-                return true;
-        }
+    Nat a = fact->a, b = fact->b, d = nat_simplify(ctx, facts, nat_sub(ctx, a, b));
+    if (nat_is_const(d))
+        return fact->kind == FACT_LE ? d->value > 0 : (fact->kind == FACT_EQ) != (d->value == 0);
+    switch (fact->kind) {
+    case FACT_LE: return nat_lt(ctx, facts, b, a);
+    case FACT_EQ: return nat_lt(ctx, facts, a, b) || nat_lt(ctx, facts, b, a);
+    case FACT_NE: return nat_equal(ctx, facts, a, b);
+    case FACT_DIVIDES: break;
+    }
     return false;
+}
+
+/* Do the facts hold for some numbers that were tried? */
+static bool has_model(Ctx *ctx, NatEnv *env)
+{
+    return nat_refuted(env, FACT_LE, nat_const(ctx, 1), nat_const(ctx, 0));
+}
+
+bool nat_no_scope(Ctx *ctx, const NatFacts *facts)
+{
+    NatEnv *env = env_of(ctx, facts);
+    bool none = false;
+    if (!env || has_model(ctx, env))
+        return false;
+    for (const NatFacts *f = facts; f && !none; f = f->parent)
+        for (int i = 0; i < f->list.n && !none; i++)
+            none = is_false(ctx, facts, &f->list.at[i]);
+    return none;
 }
 
 bool nat_differ(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
@@ -385,7 +405,7 @@ bool nat_differ(Ctx *ctx, const NatFacts *facts, Nat a, Nat b)
         return false;
     NatFacts *equal = nat_facts_new(ctx, (NatFacts *)(uintptr_t)facts);
     nat_fact_eq(ctx, equal, a, b);
-    return is_refuted(ctx, equal);
+    return nat_no_scope(ctx, equal);
 }
 
 static NatRange range_in(Ctx *ctx, NatEnv *env, Nat a)

@@ -10,12 +10,10 @@ emptyPrivate(float *__restrict__ result, const int *__restrict__ cs)
 
     // empty_private.rise:3: mapThreads
     if (thread == 0) {
-        float value = 0.0f;
-
         // empty_private.rise:4: mapSeq
         #pragma unroll
         for (int i = 0; i < 22; i++)
-            result[i] = value;
+            result[i] = 0.0f;
     }
 }
 

@@ -64,7 +64,7 @@ sum_case2(int *__restrict__ result, const int *__restrict__ xs, int n)
     }
 }
 
-// sum_case3 for n > 32 and n >= 1024: 256 threads a block, 1 block
+// sum_case3 for n >= 1024: 256 threads a block, 1 block
 template <typename Index>
 static __device__ __forceinline__ void
 sum_case3_body(const int *__restrict__ xs, int *__restrict__ temp, Index n)
@@ -92,7 +92,7 @@ sum_case3_64(const int *__restrict__ xs, int *__restrict__ temp, long long n)
     sum_case3_body<long long>(xs, temp, n);
 }
 
-// sum_case3_finish for n > 32 and n >= 1024: 256 threads a block, 1 block
+// sum_case3_finish for n >= 1024: 256 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(256)
 sum_case3_finish(int *__restrict__ result, const int *__restrict__ temp)
 {

@@ -85,16 +85,15 @@ kept_body(float *__restrict__ result_1, float *__restrict__ result_2, float a,
     const Index end = n / 32;
     for (Index i = 0; i < end; i++)
         acc += xs[i*32 + thread];
-    const Index index = n % 32;
-    if (index != 0) acc += end*32 + thread < n ? xs[end*32 + thread] : 0.0f;
+    const Index rest = n % 32;
+    if (rest != 0) acc += end*32 + thread < n ? xs[end*32 + thread] : 0.0f;
     result_1[thread] = acc;
 
     // units.rise:15: mapThreads
     float acc_1 = a;
     for (Index i = 0; i < end; i++)
         acc_1 = fmaxf(acc_1, xs[i*32 + thread]);
-    if (index != 0)
-        acc_1 = fmaxf(acc_1, end*32 + thread < n ? xs[end*32 + thread] : -INFINITY);
+    if (rest != 0) acc_1 = fmaxf(acc_1, end*32 + thread < n ? xs[end*32 + thread] : -INFINITY);
     result_2[thread] = acc_1;
 }
 

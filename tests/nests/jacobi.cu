@@ -165,7 +165,7 @@ jacobi_case2_finish_unaligned(float *__restrict__ result, const float *__restric
     jacobi_case2_finish_body<long long, false>(result, result_1, n, m);
 }
 
-// jacobi_case3_finish for m >= 1 and m % 4 != 0: 256 threads a block, ceilDiv(n*m, 1024) blocks
+// jacobi_case3_finish for m % 4 != 0: 256 threads a block, ceilDiv(n*m, 1024) blocks
 template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 jacobi_case3_finish_body(float *__restrict__ result, const float *__restrict__ result_1, Index n,
@@ -220,7 +220,7 @@ jacobi_case3_finish_unaligned(float *__restrict__ result, const float *__restric
     jacobi_case3_finish_body<long long, false>(result, result_1, n, m);
 }
 
-// jacobi_case4 for not (n*m <= 4096 and 1 <= m) and m >= 1 and m % 4 == 0: 256 threads a block,
+// jacobi_case4 for n*m > 4096 and m >= 1 and m % 4 == 0: 256 threads a block,
 // ceilDiv(n*(m / 4), 256) blocks
 template <typename Index>
 static __device__ __forceinline__ void
@@ -288,8 +288,7 @@ jacobi_case4_64(const float *__restrict__ result_1, float *__restrict__ result_n
     jacobi_case4_body<long long>(result_1, result_next, n, m);
 }
 
-// jacobi_case5 for not (n*m <= 4096 and 1 <= m) and m >= 1 and m % 4 != 0: 256 threads a block,
-// ceilDiv(n*m, 1024) blocks
+// jacobi_case5 for n*m > 4096 and m % 4 != 0: 256 threads a block, ceilDiv(n*m, 1024) blocks
 template <typename Index>
 static __device__ __forceinline__ void
 jacobi_case5_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
@@ -364,7 +363,7 @@ jacobi_case5_64(const float *__restrict__ result_1, float *__restrict__ result_n
     jacobi_case5_body<long long>(result_1, result_next, n, m);
 }
 
-// jacobi_case6 for not (n*m <= 4096 and 1 <= m) and m >= 1 and m % 4 == 0: 256 threads a block,
+// jacobi_case6 for n*m > 4096 and m >= 1 and m % 4 == 0: 256 threads a block,
 // ceilDiv(n*(m / 4), 256) blocks
 template <typename Index, bool aligned>
 static __device__ __forceinline__ void
@@ -403,8 +402,7 @@ jacobi_case6_unaligned(const float *__restrict__ xs, float *__restrict__ result_
     jacobi_case6_body<long long, false>(xs, result_1, n, m);
 }
 
-// jacobi_case7 for not (n*m <= 4096 and 1 <= m) and m >= 1 and m % 4 != 0: 256 threads a block,
-// ceilDiv(n*m, 1024) blocks
+// jacobi_case7 for n*m > 4096 and m % 4 != 0: 256 threads a block, ceilDiv(n*m, 1024) blocks
 template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 jacobi_case7_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)

@@ -2,15 +2,19 @@
 """What `risec lower --plan` says is what is compiled and launched. For the programs of tests/nests and a few others:
 
 - its launches are those of the manifest: kernels, conditions, grids, how often they repeat,
+- the conditions of a kernel in its text, which leaves out what others imply, hold at the same sizes as all of them,
 - every stage has a kernel, and every launch a stage; stored arrays have the bytes of their buffers,
 - kernels and blocks that it says are launched at sizes are those that the simulator launches,
 - a kernel without blocks reads as many elements as it says, counted by the simulator; fewer where it says `at most`.
 
 One entry in three; all of them at the level `all` (RISEC_LEVEL). RISEC names the binary."""
+import collections
+import functools
 import glob
 import itertools
 import json
 import os
+import random
 import re
 import subprocess
 
@@ -19,6 +23,7 @@ RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
 SIZES = (3, 40)
 LANES = 32
 MANY = 20
+TRIED = 100  # sizes for each kernel
 STEP = 1 if os.environ.get("RISEC_LEVEL") == "all" else 3  # one entry in so many
 
 
@@ -69,9 +74,44 @@ def manifest_faults(plan, manifest):
             yield f"{array['name']} has {array['bytes']} bytes, the buffers {data}"
 
 
+@functools.cache
+def compiled(expression):
+    return compile(expression.replace("^", "**").replace("/", "//"), "<plan>", "eval")
+
+
+FUNCTIONS = {"ceilDiv": lambda a, b: -(-a // b), "min": min, "max": max}
+
+
 def value(expression, sizes):
-    text = re.sub(r"ceilDiv\(", "ceil_div(", expression).replace("^", "**").replace("/", "//")
-    return eval(text, {"ceil_div": lambda a, b: -(-a // b), "min": min, "max": max}, dict(sizes))
+    return eval(compiled(expression), FUNCTIONS, dict(sizes))
+
+
+def holds(conditions, sizes):
+    try:
+        return all(value(f"({condition})", sizes) for condition in conditions)
+    except ZeroDivisionError:
+        return None
+
+
+def tried_sizes(names, conditions):
+    """Sizes near the numbers in the conditions."""
+    near = sorted({max(int(n) + d, 0) for n in re.findall(r"\d+", " ".join(conditions)) for d in (-1, 0, 1)} | {0, 7, 1000})
+    rng = random.Random(1)
+    return [{name: rng.choice(near) for name in names} for _ in range(TRIED)]
+
+
+def text_faults(plan, text, names):
+    said, whens = collections.defaultdict(list), collections.defaultdict(list)
+    for condition, kernel in re.findall(r"- if ([^:]*): (\w+): ", re.sub(r"\s+", " ", text)):
+        said[kernel].append([condition])
+    for v in (v for launch in plan["launches"] for v in launch["variants"]):
+        whens[v["kernel"]].append(v["when"])
+    for kernel, conditions in said.items():
+        for sizes in tried_sizes(names, sum(whens[kernel], [])):
+            one, other = ([holds(c, sizes) for c in of] for of in (conditions, whens[kernel]))
+            if None not in one + other and any(one) != any(other):
+                yield f"{kernel}: at {sizes} `{conditions}` is {any(one)}, and {whens[kernel]} {any(other)}"
+                break
 
 
 def cells(array, sizes):
@@ -130,6 +170,7 @@ def judge(path, entry):
     plan = json.loads(out)
     manifest = json.loads(risec(path, "--entry", entry, "--emit=manifest")[1])["entries"][0]
     faults = list(manifest_faults(plan, manifest))
+    faults += text_faults(plan, risec("lower", path, entry, "--plan")[1], [*manifest["sizes"], "numSM"])
     for size in SIZES:
         settings = [word for s in manifest["sizes"] for word in ("--set", f"{s}={size}")]
         code, out, _ = risec("lower", path, entry, "--plan", "--json", *settings, "--set", "numSM=1", "--set", "maxResident=4")

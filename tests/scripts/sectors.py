@@ -63,6 +63,9 @@ ENTRIES = {
                 "xs |> map(fun x => let y = cast(f64)(x) in y * y) |> reduce((+), 0)"),
     "count": ("xs: T", "i32",
               "xs |> map(fun x => if x > 1 and x < 5 or x == 7 then 1 else 0) |> reduce((+), 0)"),
+    "kept": ("xs: T", "(n.T, i32)",
+             "xs |> map(fun x => x + 1) |> nextKernel(fun ys =>"
+             " (ys, ys |> map(fun y => if y < 5 then 1 else 0) |> reduce((+), 0)))"),
     "dot": ("xs: T, ys: T", "T", "zip(xs, ys) |> map(fun (x, y) => x * y) |> reduce((+), 0)"),
     "masked": ("keep: bool, xs: T", "T",
                "zip(keep, xs) |> map(fun (k, x) => if k then x else 0) |> reduce((+), 0)"),

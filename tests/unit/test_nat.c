@@ -223,9 +223,9 @@ static void test_goldens(void)
     ctx_free(ctx);
 }
 
-typedef enum Ask { ASK_LE, ASK_LT, ASK_EQ, ASK_DIVIDES, ASK_SIMPLIFY } Ask;
+typedef enum Ask { ASK_LE, ASK_LT, ASK_EQ, ASK_DIVIDES, ASK_SIMPLIFY, ASK_NO_SCOPE } Ask;
 
-/* Facts as text: a relation each, `;` between. `yes`: it must be proved; else it must not (it would be wrong). */
+/* Facts as text: a relation each, `;` between. `yes`: it must be proved; else it must not (it would be wrong). The last question has no numbers. */
 static const struct {
     const char *facts;
     Ask ask;
@@ -334,6 +334,32 @@ static const struct {
     {"n*m <= 0", ASK_LE, "n*k", "0", false},
     {"n*m <= 0; 1 <= n", ASK_LE, "m", "0", true},
     {"n*m*x <= 0; 1 <= n", ASK_LE, "m", "0", false},
+    /* Facts that do not hold together, and such as do. */
+    {"n <= 8; 32768 <= n*n", ASK_NO_SCOPE, "0", "0", true},
+    {"32768 <= n*n; n <= 8", ASK_NO_SCOPE, "0", "0", true},
+    {"n <= 8; 64 <= n*n", ASK_NO_SCOPE, "0", "0", false},
+    {"n <= 8; 65 <= n*n", ASK_NO_SCOPE, "0", "0", true},
+    {"n <= 181; 32768 <= n*n", ASK_NO_SCOPE, "0", "0", true},
+    {"n <= 182; 32768 <= n*n", ASK_NO_SCOPE, "0", "0", false},
+    {"n <= 8; m <= 64; 513 <= n*m", ASK_NO_SCOPE, "0", "0", true},
+    {"n <= 8; m <= 64; 512 <= n*m", ASK_NO_SCOPE, "0", "0", false},
+    {"n <= 8; 32768 <= n*m", ASK_NO_SCOPE, "0", "0", false},
+    {"n <= 8; m <= n; 65 <= n*m", ASK_NO_SCOPE, "0", "0", true},
+    {"x <= 8; 32768 <= x*x", ASK_NO_SCOPE, "0", "0", false}, /* x may be below 0 */
+    {"100 <= n; 100 <= m; n*m <= 9999", ASK_NO_SCOPE, "0", "0", true},
+    {"100 <= n; 100 <= m; n*m <= 10000", ASK_NO_SCOPE, "0", "0", false},
+    {"100 <= n; n*m <= 99; m != 0", ASK_NO_SCOPE, "0", "0", true},
+    {"100 <= n; n*m <= 99", ASK_NO_SCOPE, "0", "0", false},
+    {"n <= 1000; 1000000000000000000 <= n*n*n*n*n*n", ASK_NO_SCOPE, "0", "0", false},
+    {"n <= 999; 1000000000000000000 <= n*n*n*n*n*n", ASK_NO_SCOPE, "0", "0", true},
+    {"9000000000000000000 <= n*n*n*n*n*n", ASK_NO_SCOPE, "0", "0", false},
+    {"n <= m; m <= 7; 8 <= n", ASK_NO_SCOPE, "0", "0", true},
+    {"n % 4 = 0; n % 8 = 6", ASK_NO_SCOPE, "0", "0", true},
+    {"n = 12; m = 4; n*m <= 47", ASK_NO_SCOPE, "0", "0", true},
+    {"n*m = 12; 13 <= n; 1 <= m", ASK_NO_SCOPE, "0", "0", true},
+    {"n != 3; n <= 3; 3 <= n", ASK_NO_SCOPE, "0", "0", true},
+    {"n != 3; n <= 3; 2 <= n", ASK_NO_SCOPE, "0", "0", false},
+    {"ceilDiv(n, 128) <= 2; 256 <= n", ASK_NO_SCOPE, "0", "0", false},
 };
 
 static void read_facts(Ctx *ctx, const Names *names, const char *text, NatFacts *facts)
@@ -384,6 +410,10 @@ static void test_questions(void)
         case ASK_SIMPLIFY:
             yes = nat_simplify(ctx, facts, a) == b;
             ask = nat_text(ctx, nat_simplify(ctx, facts, a));
+            break;
+        case ASK_NO_SCOPE:
+            yes = nat_no_scope(ctx, facts);
+            ask = "nothing";
             break;
         }
         CHECK(yes == questions[i].yes, "given '%s': %s %s %s is %s", questions[i].facts, questions[i].a, ask, questions[i].b,

@@ -551,12 +551,17 @@ static void check_relations(Round *r, const NatFacts *facts, bool with_facts)
         Nat z = nat_add_k(ctx, y, (int64_t)d);
         bool le = nat_le(ctx, facts, x, z), lt = nat_lt(ctx, facts, x, z), eq = nat_equal(ctx, facts, x, z);
         bool div = nat_divides(ctx, facts, y, x);
+        NatFacts *fewer = nat_facts_new(ctx, (NatFacts *)(uintptr_t)facts);
+        nat_fact_le(ctx, fewer, x, nat_add_k(ctx, z, below(&r->rng, 3) - 1));
+        bool none = nat_no_scope(ctx, fewer);
         for (int s = 0; s < r->n_samples; s++) {
             Value va = r->values[s][a], vb = r->values[s][b];
             if (!va.defined || !vb.defined || (with_facts && !r->holds[s]))
                 continue;
-            tally.checks += 4;
-            tally.proved += le + lt + eq + div;
+            tally.checks += 5;
+            tally.proved += le + lt + eq + div + none;
+            if (none && va.v < vb.v + d)
+                report(r, s, "no scope", x, z);
             if (le && va.v > vb.v + d)
                 report(r, s, "<=", x, z);
             if (lt && va.v >= vb.v + d)
