@@ -164,6 +164,31 @@ static int find_results(Joined *j)
     return n;
 }
 
+/* The array of which the nest is a component of all elements; else NULL. */
+static Group *whole_of(const Groups *g, const Nest *nest)
+{
+    const Core *read = nest->element->kind == CORE_PROJ ? nest->element->proj.value : NULL;
+    int indices;
+    const Core *first, *base = read ? term_base(read, &indices, &first) : NULL;
+    Group *whole = base && base->kind == CORE_VAR ? table_get(&g->of_var, base->var) : NULL;
+    return whole && own_indices(read, nest) == indices && same_axes(whole->nest, nest) ? whole : NULL;
+}
+
+/* Are the results components of one array, whose kernel writes them in their places? */
+static bool are_components(const Joined *j)
+{
+    const Group *whole = NULL;
+    for (int i = 0; i <= j->last; i++) {
+        if (!j->used[i] || !j->g->at[i].placed)
+            continue;
+        const Group *of = whole_of(j->g, j->g->at[i].nest);
+        if (!of || (whole && of != whole))
+            return false;
+        whole = of;
+    }
+    return true;
+}
+
 /* The term of a component of all elements of an array of tuples. */
 static Core *component_of(Ctx *ctx, const Nest *all, int k, int *next_var)
 {
@@ -280,7 +305,7 @@ static Core *join_results(Groups *g, int last, int rows, Core *result, int *next
     Joined j = {g, rows, last, NEWN(ctx, bool, g->n + 1), NEWN(ctx, bool, g->n + 1)};
     int *component = NEWN(ctx, int, g->n + 1);
     find_members(&j, *next_var);
-    if (!j.in[last] || find_results(&j) < 2)
+    if (!j.in[last] || find_results(&j) < 2 || are_components(&j))
         return result;
     Nat length = NULL;
     Core *program = program_of_used(&j, last, true, &length, next_var);
@@ -332,16 +357,6 @@ static Group *own_result(const Groups *g, const Core *result)
 {
     Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
     return group && group->readers.n == 0 && !group->elsewhere ? group : NULL;
-}
-
-/* The array of which the nest is a component of all elements; else NULL. */
-static Group *whole_of(const Groups *g, const Nest *nest)
-{
-    const Core *read = nest->element->kind == CORE_PROJ ? nest->element->proj.value : NULL;
-    int indices;
-    const Core *first, *base = read ? term_base(read, &indices, &first) : NULL;
-    Group *whole = base && base->kind == CORE_VAR ? table_get(&g->of_var, base->var) : NULL;
-    return whole && own_indices(read, nest) == indices && same_axes(whole->nest, nest) ? whole : NULL;
 }
 
 /* Counts components that are results: where all of an array are, its kernel writes them in their places. */

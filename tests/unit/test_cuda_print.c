@@ -302,7 +302,8 @@ static void test_expressions(Ctx *ctx)
         /* conditions */
         {b, op2(&t, P_or, op2(&t, P_and, B, B), B), "(b[0] && b[0]) || b[0];"},
         {b, op2(&t, P_and, op2(&t, P_or, B, B), B), "(b[0] || b[0]) && b[0];"},
-        {b, imp_op(ctx, P_not, SC_BOOL, 1, (ImpExpr *[]){op2(&t, P_lt, I, I)}, t.span), "!(i[0] < i[0]);"},
+        {b, imp_op(ctx, P_not, SC_BOOL, 1, (ImpExpr *[]){op2(&t, P_lt, I, I)}, t.span), "i[0] >= i[0];"},
+        {b, imp_op(ctx, P_not, SC_BOOL, 1, (ImpExpr *[]){op2(&t, P_lt, F, F)}, t.span), "!(f[0] < f[0]);"},
         {b, op2(&t, P_and, B, imp_shfl(ctx, P_shflUp, t.one, B, t.span)), "b[0] & (__shfl_up_sync(0xffffffff, (int)b[0], 1) != 0);"},
         {b, op2(&t, P_le, nat(&t, k(&t, 3)), nat(&t, t.kernel->thread[0])), "thread >= 3;"},
         {b, op2(&t, P_lt, nat(&t, t.kernel->lane), nat(&t, t.one)), "lane == 0;"},
