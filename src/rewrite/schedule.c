@@ -350,7 +350,7 @@ static Core *run_stages(Stages *s, const Here *here)
 Core *stages_to_kernels(Runner *r, Strategy stage, Strategy result, Span span, const Here *here)
 {
     CoreEntry entry;
-    Stages s = {r, stage, result, span, r->entry->launch};
+    Stages s = {r, stage, result, span, r->entry->launch, false};
     if (!whole_entry(r, "stages", span, here, &entry))
         return NULL;
     const CoreLaunch before = r->entry->launch;

@@ -15,7 +15,7 @@ typedef struct Group {
     bool elsewhere; /* a result, beside other reads */
     bool in_result; /* a part of a result reads it */
     bool placed;    /* it is a result, as it is */
-    bool joined;    /* the rows of several results */
+    bool joined;    /* its value is given, as it is of the rows of several results */
     bool each;      /* an element by a thread, which folds no more than a few others for it */
     int results;    /* that it is */
     int components; /* of its elements, that are results of their own */

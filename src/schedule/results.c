@@ -50,11 +50,12 @@ static bool comes_apart(const Value *value)
 /* What the program gives: arrays are nests, or inputs. */
 static Value *result_of(Build *b, Value *value)
 {
-    if (value->kind == VALUE_TUPLE) {
-        Value **items = NEWN(b->ctx, Value *, value->n + 1);
-        for (int i = 0; i < value->n; i++)
-            items[i] = result_of(b, value->items[i]);
-        return value_tuple(&b->v, value->n, items, value->span);
+    if (value->type->kind == TY_TUPLE && (value->kind == VALUE_TUPLE || type_gives_arrays(value->type))) {
+        const int n = value->type->n_items;
+        Value **items = NEWN(b->ctx, Value *, n + 1);
+        for (int i = 0; i < n; i++)
+            items[i] = result_of(b, value_part(&b->v, value, i));
+        return value_tuple(&b->v, n, items, value->span);
     }
     if (comes_apart(value)) {
         Type type = value->type;
@@ -79,7 +80,8 @@ static bool has_zip(const Value *value)
 
 static Core *result_term(Build *b, const Value *value)
 {
-    if (!has_zip(value))
+    const bool arrays = value->kind == VALUE_TUPLE && type_gives_arrays(value->type); /* each is copied by kernels of its own, if it is */
+    if (!arrays && !has_zip(value))
         return value_as_term(&b->v, value);
     static const PrimId zips[] = {P_COUNT, P_COUNT, P_zip, P_zip3, P_zip4};
     Core **items = NEWN(b->ctx, Core *, value->n + 1);
