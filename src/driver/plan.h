@@ -1,6 +1,6 @@
 /* The plan of an entry: `risec lower --plan`. What its kernels are, what each computes and why, what is
- * stored between them. plan.c gathers it from the steps that were made and from the kernels that came
- * out; plan_text.c and plan_json.c show it. */
+ * stored between them. plan_stages.c gathers arrays and stages from the steps that were made, plan.c
+ * the kernels that came out; plan_text.c and plan_json.c show it. */
 #ifndef RISEC_DRIVER_PLAN_H
 #define RISEC_DRIVER_PLAN_H
 
@@ -98,6 +98,9 @@ typedef struct Plan {
 Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *r);
 void plan_text(StrBuf *out, const Plan *plan);
 void plan_json(StrBuf *out, const Plan *plan);
+
+/* Of it: its arrays, and the stages that compute them. */
+void plan_add_stages(Plan *plan, const Rewriting *r);
 
 /* ---- for both ---- */
 /* The value at the plan's sizes; false: there are none, or it has none. */
