@@ -11,12 +11,28 @@
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
 
+/* Do the kernels of what follows know the buffer by this name? */
+static bool is_held(const ImpBuf *buf, const CoreVar *name)
+{
+    while (buf && buf->holds != name)
+        buf = buf->merged;
+    return buf != NULL;
+}
+
+/* Do the kernels of a step know it by this name as a part of the state? */
+static bool is_part(const ImpBuf *buf, const CoreVar *name)
+{
+    while (buf && buf->part != name)
+        buf = buf->merged;
+    return buf != NULL;
+}
+
 /* Does the stage write the buffer? */
 static bool is_of(const Plan *plan, const PlanStage *stage, const ImpBuf *buf)
 {
     const PlanArray *array = stage->makes >= 0 ? &plan->arrays.at[stage->makes] : NULL;
     if (buf->space != SPACE_OUTPUT)
-        return array && ((buf->holds && array->holds == buf->holds) || (buf->part && array->holds == buf->part));
+        return array && array->holds && (is_held(buf, array->holds) || is_part(buf, array->holds));
     bool found = !array;
     for (int i = 0; array && array->place == PLAN_PART && plan->arrays.at[array->of].place == PLAN_RESULT && i < array->components.n; i++)
         found |= array->components.at[i] == buf->component;
@@ -32,24 +48,40 @@ bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b)
     return false;
 }
 
-/* The stage whose array the kernel leaves, or whose part of the result. */
-static int stage_of(const Plan *plan, const ImpVariant *variant)
+bool plan_is_of(const PlanVariant *variant, int stage)
 {
-    const ImpKernel *kernel = variant->kernel;
-    int found = -1;
+    bool found = false;
+    for (int i = 0; i < variant->stages.n && !found; i++)
+        found = variant->stages.at[i] == stage;
+    return found;
+}
+
+/* Instead of stages that a launch may have beside this one. */
+static void set_stage(const Plan *plan, PlanVariant *v, int stage)
+{
+    int n = 0;
+    for (int i = 0; i < v->stages.n; i++)
+        if (plan_excludes(plan, &plan->stages.at[v->stages.at[i]].when, &plan->stages.at[stage].when))
+            v->stages.at[n++] = v->stages.at[i];
+    v->stages.n = n;
+    vec_push(plan->ctx, &v->stages, stage);
+}
+
+/* The stages whose arrays the kernel leaves, or whose parts of the result: in each branch, the first one
+ * that has the buffer. The last stage writes what the others have left. */
+static void find_stages(const Plan *plan, PlanVariant *v)
+{
+    const ImpKernel *kernel = v->variant->kernel;
     for (int i = 0; i < kernel->bufs.n; i++) {
         const ImpBuf *buf = kernel->bufs.at[i];
         if ((buf->space != SPACE_TEMP && buf->space != SPACE_OUTPUT) || !kernel_writes(kernel, buf))
             continue;
-        int own = -1; /* the first: the last stage writes what the others have left */
-        for (int s = 0; s < plan->stages.n && own < 0; s++) {
+        for (int s = plan->stages.n - 1; s >= 0; s--) {
             const PlanStage *stage = &plan->stages.at[s];
-            if (stage->step == (kernel->group != NULL) && !plan_excludes(plan, &stage->when, &variant->when) && is_of(plan, stage, buf))
-                own = s;
+            if (stage->step == (kernel->group != NULL) && !plan_excludes(plan, &stage->when, &v->variant->when) && is_of(plan, stage, buf))
+                set_stage(plan, v, s);
         }
-        found = own >= 0 ? own : found;
     }
-    return found;
 }
 
 static const char *name_of(const Plan *plan, const ImpKernel *kernel)
@@ -82,7 +114,8 @@ static void add_launches(Plan *plan)
             const ImpVariant *variant = &launch.launch->variants.at[v];
             if (plan_excludes(plan, &plan->decided, &variant->when))
                 continue;
-            PlanVariant new = {.variant = variant, .stage = stage_of(plan, variant), .when = undecided(plan, &variant->when), .name = name_of(plan, variant->kernel)};
+            PlanVariant new = {.variant = variant, .when = undecided(plan, &variant->when), .name = name_of(plan, variant->kernel)};
+            find_stages(plan, &new);
             vec_push(ctx, &launch.variants, new);
         }
         if (launch.variants.n)
@@ -90,17 +123,43 @@ static void add_launches(Plan *plan)
     }
 }
 
-/* A stage that another variant of the launch is of, under conditions that may hold with these; else, as it
- * leaves only what is its own stage's, that of the next launch. */
-static int stage_beside(const Plan *plan, int launch, const ImpWhens *when)
+/* Adds the stages of the other variant that may be of this one, too, and of none that it has. */
+static void share_stages(const Plan *plan, const PlanVariant *other, PlanVariant *v)
 {
-    for (int i = launch; i < plan->launches.n; i++) {
-        const PlanLaunch *here = &plan->launches.at[i];
-        for (int v = 0; v < here->variants.n; v++)
-            if (here->variants.at[v].stage >= 0 && !plan_excludes(plan, &here->variants.at[v].variant->when, when))
-                return here->variants.at[v].stage;
+    for (int i = 0; i < other->stages.n; i++) {
+        const ImpWhens *when = &plan->stages.at[other->stages.at[i]].when;
+        bool new = !plan_excludes(plan, when, &v->variant->when);
+        for (int k = 0; k < v->stages.n; k++)
+            new &= plan_excludes(plan, when, &plan->stages.at[v->stages.at[k]].when);
+        if (new)
+            vec_push(plan->ctx, &v->stages, other->stages.at[i]);
     }
-    return plan->stages.n - 1;
+}
+
+/* The stages that other variants of the launch are of, under conditions that may hold with these; else, as
+ * it leaves only what is its own stage's, those of the next launch. */
+static void set_stages_beside(const Plan *plan, int launch, PlanVariant *v)
+{
+    for (int i = launch; i < plan->launches.n && !v->stages.n; i++) {
+        const PlanLaunch *here = &plan->launches.at[i];
+        for (int k = 0; k < here->variants.n; k++)
+            if (!plan_excludes(plan, &here->variants.at[k].variant->when, &v->variant->when))
+                share_stages(plan, &here->variants.at[k], v);
+    }
+    if (!v->stages.n)
+        vec_push(plan->ctx, &v->stages, plan->stages.n - 1);
+}
+
+static void list_kernels(Plan *plan)
+{
+    for (int s = 0; s < plan->stages.n; s++)
+        for (int i = 0; i < plan->launches.n; i++) {
+            bool has = false;
+            for (int v = 0; v < plan->launches.at[i].variants.n; v++)
+                has |= plan_is_of(&plan->launches.at[i].variants.at[v], s);
+            if (has)
+                vec_push(plan->ctx, &plan->stages.at[s].kernels, i);
+        }
 }
 
 /* Of kernels that write no array of the plan: those of empty arrays, and those that only prepare. */
@@ -109,16 +168,10 @@ static void complete_stages(Plan *plan)
     for (int i = plan->launches.n - 1; i >= 0; i--) {
         PlanLaunch *launch = &plan->launches.at[i];
         for (int v = 0; v < launch->variants.n; v++)
-            if (launch->variants.at[v].stage < 0)
-                launch->variants.at[v].stage = stage_beside(plan, i, &launch->variants.at[v].variant->when);
+            if (!launch->variants.at[v].stages.n)
+                set_stages_beside(plan, i, &launch->variants.at[v]);
     }
-    for (int i = 0; i < plan->launches.n; i++)
-        for (int v = 0; v < plan->launches.at[i].variants.n; v++) {
-            int s = plan->launches.at[i].variants.at[v].stage;
-            PlanStage *stage = s >= 0 ? &plan->stages.at[s] : NULL;
-            if (stage && (!stage->kernels.n || stage->kernels.at[stage->kernels.n - 1] != i))
-                vec_push(plan->ctx, &stage->kernels, i);
-        }
+    list_kernels(plan);
 }
 
 /* Has a kernel the array in this buffer? Arrays of different branches may share one. */
@@ -129,7 +182,7 @@ static bool holds_array(const Plan *plan, const WorkBuffer *buffer, const CoreVa
         for (int b = 0; b < program->kernels.at[k]->bufs.n; b++) {
             const ImpBuf *both[2] = {program->kernels.at[k]->bufs.at[b], program->kernels.at[k]->bufs.at[b]->swap};
             for (int i = 0; i < 2; i++)
-                if (both[i] && both[i]->holds == array && workspace_buffer(plan->ctx, &plan->space, both[i]) == buffer)
+                if (both[i] && is_held(both[i], array) && workspace_buffer(plan->ctx, &plan->space, both[i]) == buffer)
                     return true;
         }
     return false;

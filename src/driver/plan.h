@@ -56,7 +56,7 @@ typedef struct PlanKept { /* an array that is not stored */
 
 typedef struct PlanVariant {
     const ImpVariant *variant;
-    int stage;               /* of Plan.stages; -1: not known */
+    VEC(int) stages;         /* of Plan.stages: several where branches of the program have one kernel in common */
     ImpWhens when;           /* beside what the sizes that are given decide for all the plan */
     bool chosen;             /* at the sizes that are given */
     const ImpKernel *form;   /* chosen: the form that is launched */
@@ -126,6 +126,7 @@ const char *plan_line(Ctx *ctx, Span span);
 const char *plan_line_text(Ctx *ctx, Span span);
 /* Who computes the stage. */
 const char *plan_who(Ctx *ctx, const Plan *plan, const PlanStage *stage);
+bool plan_is_of(const PlanVariant *variant, int stage);
 /* No sizes have both. */
 bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b);
 /* Why the stage is no part of a kernel before it; NULL: it is the first. */

@@ -160,7 +160,11 @@ static void put_variant(StrBuf *out, const Plan *plan, const PlanVariant *v)
     const ImpKernel *k = v->form ? v->form : v->variant->kernel;
     sb_puts(out, "{\"kernel\": ");
     sb_put_json(out, v->name);
-    sb_printf(out, ", \"stage\": %d, \"when\": [", v->stage + 1);
+    sb_puts(out, ", \"stages\": [");
+    for (int s = 0, n = 0; s < plan->stages.n; s++)
+        if (plan_is_of(v, s))
+            sb_printf(out, "%s%d", n++ ? ", " : "", s + 1);
+    sb_puts(out, "], \"when\": [");
     for (int i = 0; i < v->when.n; i++)
         put_test(out, plan, &v->when.at[i], i);
     sb_puts(out, "], \"grid\": [");

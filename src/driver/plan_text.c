@@ -205,7 +205,7 @@ static void put_launch(StrBuf *out, const Plan *plan, int number, int stage)
         sb_puts(out, plan->at ? ", by size (* is launched here)" : ", by size");
     sb_puts(out, "\n");
     for (int v = 0; v < launch->variants.n; v++)
-        if (launch->variants.at[v].stage == stage) {
+        if (plan_is_of(&launch->variants.at[v], stage)) {
             put_variant(out, plan, &launch->variants.at[v]);
             any |= launch->variants.at[v].chosen;
         }
@@ -239,7 +239,7 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
     const PlanStage *stage = &plan->stages.at[number];
     const PlanArray *made = stage->makes < 0 ? NULL : &plan->arrays.at[stage->makes];
     const char *what = made ? made->name : "result", *apart = plan_why_apart(ctx, plan, number);
-    sb_printf(out, "\n%s compute%s %s%s%s%s", plan_kernels(ctx, stage), stage->kernels.n == 1 ? "s" : "", what,
+    sb_printf(out, "\n%s compute%s %s%s%s%s", plan_kernels(ctx, stage), stage->kernels.n <= 1 ? "s" : "", what,
               stage->start ? ", before the first step" : "", stage->step ? ", in each step" : "", stage->rest ? plan_rest(plan, made ? stage->makes : result_of(plan)) : "");
     sb_puts(out, stage->when.n ? ", if " : "");
     imp_print_whens(out, &stage->when);

@@ -53,7 +53,7 @@ def manifest_faults(plan, manifest):
         for v in launch["variants"]:
             if v["grid"] != kernels[v["kernel"]]["grid"] or v["block"] != kernels[v["kernel"]]["block"]:
                 yield f"{v['kernel']}: another grid or block"
-            if v["stage"] == 0:
+            if not v["stages"]:
                 yield f"{v['kernel']} is of no stage"
     for number, stage in enumerate(plan["stages"]):
         if not stage["kernels"]:
@@ -86,7 +86,7 @@ def reads(plan, kernel):
     arrays, all_of, at_most = {a["name"]: a for a in plan["arrays"]}, 0, False
     for array in plan["arrays"]:
         for reader in array["readers"]:
-            if reader["stage"] == kernel["stage"]:
+            if reader["stage"] in kernel["stages"]:
                 n = reader.get("elementsHere")
                 if "," in array["type"] or (n is None and "mostHere" not in reader):
                     return None
@@ -112,9 +112,8 @@ def launch_faults(plan, profile):
         name = v["kernel"]
         if v.get("gridHere", ran["grid"]) != ran["grid"]:
             yield f"{name}: {v['gridHere']} blocks are said, and {ran['grid']} launched"
-        stage = plan["stages"][v["stage"] - 1]
         count = reads(plan, v)
-        if not plan["scheduled"] or stage["byBlocks"] or count is None:
+        if not plan["scheduled"] or any(plan["stages"][s - 1]["byBlocks"] for s in v["stages"]) or count is None:
             continue
         loads = ran["laneLoads"]
         if loads == LANES * count[0] and ran["block"] == [LANES, 1, 1] and ran["grid"] == [1, 1, 1]:
