@@ -169,9 +169,7 @@ static void add_read(Plan *plan, PlanStage *stage, int array, ArrayReads reads)
 {
     const PlanArray *a = &plan->arrays.at[array];
     if (a->place == PLAN_PART && stage->rest) {
-        Nat cells = type_cells(plan->ctx, a->type);
-        reads.once = nat_sub(plan->ctx, reads.once, cells);
-        reads.uses = nat_sub(plan->ctx, reads.uses, cells);
+        reads.uses = nat_sub(plan->ctx, reads.uses, type_cells(plan->ctx, a->type));
         if (nat_is(reads.uses, 0))
             return;
     }
@@ -182,7 +180,7 @@ static void add_reads(Making *m, PlanStage *stage)
 {
     Plan *plan = m->plan;
     ReadsOf all = {0};
-    term_reads(plan->ctx, plan->lowered->known, stage->term, &all);
+    term_reads(plan->ctx, plan->lowered->known, stage->term, stage->keeps, &all);
     for (int i = 0; i < all.n; i++)
         for (int a = 0; a < plan->arrays.n; a++)
             if (plan->arrays.at[a].var && plan->arrays.at[a].var == all.at[i].array)
@@ -192,8 +190,6 @@ static void add_reads(Making *m, PlanStage *stage)
 static void add_stage(Making *m, PlanStage stage, Place at)
 {
     Ctx *ctx = m->plan->ctx;
-    if (stage.term)
-        add_reads(m, &stage);
     stage.rule = rule_at(m, at);
     SlowWalks walks = {0};
     term_slow_walks(ctx, m->plan->lowered->known, stage.lowered, &walks);
@@ -201,6 +197,8 @@ static void add_stage(Making *m, PlanStage stage, Place at)
     stage.by_blocks = has_prim(stage.lowered, is_of_blocks);
     stage.keeps = stage.by_blocks && has_prim(stage.lowered, is_of_chip);
     stage.vectors = has_prim(stage.lowered, is_of_vectors);
+    if (stage.term)
+        add_reads(m, &stage);
     stage.step = m->repeats;
     for (int i = 0; i < m->when.n; i++)
         vec_push(ctx, &stage.when, m->when.at[i]);

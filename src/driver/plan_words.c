@@ -59,13 +59,8 @@ PlanOften plan_often(Ctx *ctx, const Plan *plan, const PlanStage *stage, const P
     Nat cells = type_cells(ctx, type);
     if (type->kind == TY_TUPLE) /* whose components may have other lengths */
         return (PlanOften){0};
-    PlanOften often = {nat_exact_quotient(ctx, reads->reads.once, cells), nat_exact_quotient(ctx, reads->reads.uses, cells)};
-    Nat one = nat_const(ctx, 1);
-    if (!stage->keeps)
-        often.least = often.most;
-    else if (often.least != one || often.most != one)
-        often.least = one;
-    return often;
+    Nat most = nat_exact_quotient(ctx, reads->reads.uses, cells);
+    return (PlanOften){most && stage->keeps ? nat_const(ctx, 1) : most, most};
 }
 
 bool plan_at_most(const PlanStage *stage, const PlanReads *reads, PlanOften often)
