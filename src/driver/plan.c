@@ -27,16 +27,22 @@ static bool is_part(const ImpBuf *buf, const CoreVar *name)
     return buf != NULL;
 }
 
+/* Is the buffer one of the results that the array is? */
+static bool is_part_of_result(const Plan *plan, const PlanArray *array, const ImpBuf *buf)
+{
+    bool found = false;
+    for (int i = 0; array->place == PLAN_PART && plan->arrays.at[array->of].place == PLAN_RESULT && i < array->components.n; i++)
+        found |= array->components.at[i] == buf->component;
+    return found;
+}
+
 /* Does the stage write the buffer? */
 static bool is_of(const Plan *plan, const PlanStage *stage, const ImpBuf *buf)
 {
     const PlanArray *array = stage->makes >= 0 ? &plan->arrays.at[stage->makes] : NULL;
     if (buf->space != SPACE_OUTPUT)
         return array && array->holds && (is_held(buf, array->holds) || is_part(buf, array->holds));
-    bool found = !array;
-    for (int i = 0; array && array->place == PLAN_PART && plan->arrays.at[array->of].place == PLAN_RESULT && i < array->components.n; i++)
-        found |= array->components.at[i] == buf->component;
-    return found;
+    return !array || is_part_of_result(plan, array, buf);
 }
 
 bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b)
@@ -172,6 +178,50 @@ static void complete_stages(Plan *plan)
                 set_stages_beside(plan, i, &launch->variants.at[v]);
     }
     list_kernels(plan);
+}
+
+/* Does the buffer have the array, or a component of it? */
+static bool is_in(const Plan *plan, const PlanArray *array, const ImpBuf *buf)
+{
+    int first = 0;
+    if (array->place == PLAN_INPUT) {
+        for (int i = 0; plan->entry->inputs[i] != array->var; i++)
+            first += type_component_count(plan->entry->inputs[i]->type);
+        return buf->space == SPACE_INPUT && buf->component >= first && buf->component < first + type_component_count(array->type);
+    }
+    bool found = array->holds && buf->space == SPACE_TEMP && (is_held(buf, array->holds) || is_part(buf, array->holds));
+    return found || (buf->space == SPACE_OUTPUT && is_part_of_result(plan, array, buf));
+}
+
+static bool kernel_reads_array(const Plan *plan, const ImpKernel *kernel, const PlanArray *array)
+{
+    bool reads = false;
+    for (int b = 0; b < kernel->bufs.n && !reads; b++) {
+        const ImpBuf *buf = kernel->bufs.at[b];
+        reads = (is_in(plan, array, buf) || (buf->swap && is_in(plan, array, buf->swap))) && kernel_reads(kernel, buf);
+    }
+    return reads;
+}
+
+/* Which kernels of the stage read what it reads. */
+static void find_readers(Plan *plan, int s)
+{
+    PlanStage *stage = &plan->stages.at[s];
+    int n = 0;
+    for (int r = 0; r < stage->reads.n; r++) {
+        PlanReads reads = stage->reads.at[r];
+        for (int i = 0; i < stage->kernels.n; i++) {
+            const PlanLaunch *launch = &plan->launches.at[stage->kernels.at[i]];
+            bool any = false;
+            for (int v = 0; v < launch->variants.n && !any; v++)
+                any = plan_is_of(&launch->variants.at[v], s) && kernel_reads_array(plan, launch->variants.at[v].variant->kernel, &plan->arrays.at[reads.array]);
+            if (any)
+                vec_push(plan->ctx, &reads.kernels, stage->kernels.at[i]);
+        }
+        if (reads.kernels.n)
+            stage->reads.at[n++] = reads;
+    }
+    stage->reads.n = n;
 }
 
 /* Has a kernel the array in this buffer? Arrays of different branches may share one. */
@@ -322,6 +372,8 @@ Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
     plan_add_stages(plan, r);
     add_launches(plan);
     complete_stages(plan);
+    for (int s = 0; s < plan->stages.n; s++)
+        find_readers(plan, s);
     workspace_plan(ctx, plan->program, &plan->space);
     measure_stored(plan);
     add_shares(plan);

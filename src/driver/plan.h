@@ -29,6 +29,7 @@ typedef struct PlanArray {
 typedef struct PlanReads {
     int array; /* of Plan.arrays */
     ArrayReads reads;
+    VEC(int) kernels; /* of the stage's: those that read it */
 } PlanReads;
 
 /* What one kernel, or several that follow each other, compute. */
@@ -131,8 +132,10 @@ bool plan_is_of(const PlanVariant *variant, int stage);
 bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b);
 /* Why the stage is no part of a kernel before it; NULL: it is the first. */
 const char *plan_why_apart(Ctx *ctx, const Plan *plan, int stage);
-/* `kernels 2 and 3`. */
+/* `kernels 2 and 3`: those of the stage. */
 const char *plan_kernels(Ctx *ctx, const PlanStage *stage);
+/* Of these, the ones that read the array. */
+const char *plan_readers(Ctx *ctx, const PlanReads *reads);
 /* `result.2`: the result that a part is. */
 const char *plan_part(const Plan *plan, const PlanArray *part);
 /* ", but for .." of the result, or a state, where stages of their own write some of it; of others "". */

@@ -28,11 +28,11 @@ static void put_line(StrBuf *out, const Plan *plan, Span span)
         put_text(out, "line", line);
 }
 
-static void put_kernels(StrBuf *out, const PlanStage *stage)
+static void put_kernels(StrBuf *out, int n, const int *kernels)
 {
     sb_puts(out, ", \"kernels\": [");
-    for (int i = 0; i < stage->kernels.n; i++)
-        sb_printf(out, "%s%d", i ? ", " : "", stage->kernels.at[i] + 1);
+    for (int i = 0; i < n; i++)
+        sb_printf(out, "%s%d", i ? ", " : "", kernels[i] + 1);
     sb_putc(out, ']');
 }
 
@@ -59,7 +59,7 @@ static void put_readers(StrBuf *out, const Plan *plan, int array)
             if (stage->reads.at[i].array != array)
                 continue;
             sb_printf(out, "%s{\"stage\": %d", n++ ? ", " : "", s + 1);
-            put_kernels(out, stage);
+            put_kernels(out, stage->reads.at[i].kernels.n, stage->reads.at[i].kernels.at);
             put_often(out, plan, stage, &stage->reads.at[i]);
             sb_putc(out, '}');
         }
@@ -150,7 +150,7 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
         put_nat(out, plan, "alone", s->walk->prim.args[s->walk->prim.n_args - 1]->type->size);
     if (apart)
         put_text(out, "apart", apart);
-    put_kernels(out, s);
+    put_kernels(out, s->kernels.n, s->kernels.at);
     sb_putc(out, '}');
 }
 

@@ -71,7 +71,7 @@ static void put_readers(StrBuf *out, const Plan *plan, int array)
             if (reads->array != array)
                 continue;
             PlanOften often = plan_often(ctx, plan, stage, reads);
-            sb_printf(&text, "%sby %s, %s", n++ ? "; " : "", plan_kernels(ctx, stage), plan_often_text(ctx, plan, stage, reads));
+            sb_printf(&text, "%sby %s, %s", n++ ? "; " : "", plan_readers(ctx, reads), plan_often_text(ctx, plan, stage, reads));
             plain &= often.most && often.least == often.most && !plan_at_most(stage, reads, often) && !stage->step && !stage->when.n;
             all = often.most ? nat_add(ctx, all, often.most) : all;
         }
@@ -247,9 +247,11 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
     if (stage->term)
         put_term(out, ctx, stage->term);
     put_filled(out, 2, "who: ", plan_who(ctx, plan, stage));
-    for (int i = 0; i < stage->reads.n; i++)
-        put_filled(out, 2, "reads ", ctx_printf(ctx, "%s: %s", plan->arrays.at[stage->reads.at[i].array].name,
-                                                plan_often_text(ctx, plan, stage, &stage->reads.at[i])));
+    for (int i = 0; i < stage->reads.n; i++) {
+        const PlanReads *reads = &stage->reads.at[i];
+        const char *who = reads->kernels.n < stage->kernels.n ? ctx_printf(ctx, " by %s", plan_readers(ctx, reads)) : "";
+        put_filled(out, 2, "reads ", ctx_printf(ctx, "%s%s: %s", plan->arrays.at[reads->array].name, who, plan_often_text(ctx, plan, stage, reads)));
+    }
     if (apart)
         put_filled(out, 2, "a kernel of its own: ", apart);
     for (int i = 0; i < stage->kernels.n; i++)

@@ -157,6 +157,8 @@ static const char *kernels_text(Ctx *ctx, int n, const int *kernels)
 
 const char *plan_kernels(Ctx *ctx, const PlanStage *stage) { return kernels_text(ctx, stage->kernels.n, stage->kernels.at); }
 
+const char *plan_readers(Ctx *ctx, const PlanReads *reads) { return kernels_text(ctx, reads->kernels.n, reads->kernels.at); }
+
 const char *plan_makers(Ctx *ctx, const Plan *plan, int array, bool *several)
 {
     VEC(int) kernels = {0};

@@ -3,6 +3,7 @@
 
 - its launches are those of the manifest: kernels, conditions, grids, how often they repeat,
 - every stage has a kernel, and every launch a stage; stored arrays have the bytes of their buffers,
+- kernels that read an input are those that have it as a parameter,
 - kernels and blocks that it says are launched at sizes are those that the simulator launches,
 - a kernel without blocks reads as many elements as it says, counted by the simulator; fewer where it says `at most`,
 - the reference, which evaluates the stage's term, reads a quarter of what is said, at least: it counts what a row keeps once, too.
@@ -61,6 +62,7 @@ def manifest_faults(plan, manifest):
     for number, stage in enumerate(plan["stages"]):
         if not stage["kernels"]:
             yield f"stage {number + 1} has no kernel"
+    yield from reader_faults(plan, kernels)
     shares = [(a["name"], i) for a in manifest["arguments"] for i in a.get("inPlace", [])]
     if [(s["result"], s["input"]) for s in plan["inPlace"]] != shares:
         yield f"in place {plan['inPlace']}, and the manifest has {shares}"
@@ -70,6 +72,21 @@ def manifest_faults(plan, manifest):
             yield f"{array['name']} is in no buffer"
         if array["place"] == "stored" and array["buffers"] == 1 and array["bytes"] not in data:
             yield f"{array['name']} has {array['bytes']} bytes, the buffers {data}"
+
+
+def reader_faults(plan, kernels):
+    """Inputs that are parameters of a kernel are read by it."""
+    for array in plan["arrays"]:
+        if array["place"] != "input" or not plan["scheduled"]:
+            continue
+        said = {(reader["stage"], number) for reader in array["readers"] for number in reader["kernels"]}
+        have = set()
+        for launch in plan["launches"]:
+            for v in launch["variants"]:
+                names = [p.get("argument", "").split(".")[0] for p in kernels[v["kernel"]]["parameters"]]
+                have |= {(stage, launch["number"]) for stage in v["stages"] if array["name"] in names}
+        if said != have:
+            yield f"{array['name']} is read by {sorted(said)} (stage, launch), and a parameter of {sorted(have)}"
 
 
 def value(expression, sizes):
@@ -84,12 +101,12 @@ def cells(array, sizes):
     return n
 
 
-def reads(plan, kernel):
-    """How many elements the stage of the kernel reads, and whether it may be fewer; None: not known."""
+def reads(plan, number, kernel):
+    """How many elements the kernel of the launch reads, and whether it may be fewer; None: not known."""
     arrays, all_of, at_most = {a["name"]: a for a in plan["arrays"]}, 0, False
     for array in plan["arrays"]:
         for reader in array["readers"]:
-            if reader["stage"] in kernel["stages"]:
+            if reader["stage"] in kernel["stages"] and number in reader["kernels"]:
                 n = reader.get("elementsHere")
                 if "," in array["type"] or (n is None and "mostHere" not in reader):
                     return None
@@ -129,19 +146,20 @@ def sequence(plan):
     for _, together in itertools.groupby(plan["launches"], lambda launch: launch.get("together", launch["number"])):
         places = list(together)
         for _ in range(places[0].get("repeatHere", 1)):
-            yield from (v for place in places for v in place["variants"] if v["launched"] and 0 not in v.get("gridHere", [1]))
+            yield from ((place["number"], v) for place in places for v in place["variants"]
+                        if v["launched"] and 0 not in v.get("gridHere", [1]))
 
 
 def launch_faults(plan, profile):
     said, kernels = list(sequence(plan)), profile["kernels"]
     if len(kernels) != len(said):
-        yield f"{[v['kernel'] for v in said]} are said to be launched, and {[k['name'] for k in kernels]} are"
+        yield f"{[v['kernel'] for _, v in said]} are said to be launched, and {[k['name'] for k in kernels]} are"
         return
-    for v, ran in zip(said, kernels):  # in their order: names that CUDA has already are others in the manifest
+    for (number, v), ran in zip(said, kernels):  # in their order: names that CUDA has already are others in the manifest
         name = v["kernel"]
         if v.get("gridHere", ran["grid"]) != ran["grid"]:
             yield f"{name}: {v['gridHere']} blocks are said, and {ran['grid']} launched"
-        count = reads(plan, v)
+        count = reads(plan, number, v)
         if not plan["scheduled"] or any(plan["stages"][s - 1]["byBlocks"] for s in v["stages"]) or count is None:
             continue
         loads = ran["laneLoads"]
