@@ -90,6 +90,23 @@ static void find_stages(const Plan *plan, PlanVariant *v)
     }
 }
 
+bool plan_same_when(const Plan *plan, const ImpWhens *a, const ImpWhens *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; i < a->n && same; i++)
+        same = a->at[i].holds == b->at[i].holds && core_same(plan->ctx, a->at[i].test, b->at[i].test);
+    return same;
+}
+
+bool plan_begins_branch(const Plan *plan, int stage)
+{
+    const ImpWhens *when = &plan->stages.at[stage].when;
+    bool first = when->n > 0;
+    for (int s = 0; s < stage && first; s++)
+        first = !plan_same_when(plan, when, &plan->stages.at[s].when);
+    return first;
+}
+
 static const char *name_of(const Plan *plan, const ImpKernel *kernel)
 {
     int k = 0;
@@ -201,6 +218,54 @@ static bool kernel_reads_array(const Plan *plan, const ImpKernel *kernel, const 
         reads = (is_in(plan, array, buf) || (buf->swap && is_in(plan, array, buf->swap))) && kernel_reads(kernel, buf);
     }
     return reads;
+}
+
+/* The letters of the stage's branch: A to Z, AA and so on; "" of what is in all branches. */
+static const char *letters(const Plan *plan, const PlanStage *stage)
+{
+    int n = 0;
+    const char *text = "";
+    for (int s = 0; stage->when.n; s++) {
+        n += plan_begins_branch(plan, s);
+        if (plan_same_when(plan, &plan->stages.at[s].when, &stage->when))
+            break;
+    }
+    for (; n > 0; n = (n - 1) / 26)
+        text = ctx_printf(plan->ctx, "%c%s", 'A' + (n - 1) % 26, text);
+    return text;
+}
+
+/* How many kernels there may be up to launch i, for sizes that may have this. */
+static int place_of(const Plan *plan, const ImpWhens *when, int i, const int *places)
+{
+    int before = 0;
+    for (int k = 0; k < i; k++)
+        for (int s = 0; s < plan->stages.n; s++) {
+            int place = places[k * plan->stages.n + s];
+            if (place > before && !plan_excludes(plan, &plan->stages.at[s].when, when))
+                before = place;
+        }
+    return before + 1;
+}
+
+static void name_kernels(Plan *plan)
+{
+    Ctx *ctx = plan->ctx;
+    const int n = plan->stages.n;
+    int *places = NEWN(ctx, int, plan->launches.n * n + 1); /* of the launch and the stage; 0: it is not of it */
+    for (int i = 0; i < plan->launches.n; i++)
+        for (int s = 0; s < n; s++) {
+            PlanStage *stage = &plan->stages.at[s];
+            bool has = false;
+            for (int k = 0; k < stage->kernels.n; k++)
+                has |= stage->kernels.at[k] == i;
+            if (!has)
+                continue;
+            const int place = place_of(plan, &stage->when, i, places);
+            places[i * n + s] = place;
+            plan->most = place > plan->most ? place : plan->most;
+            vec_push(ctx, &stage->names, ctx_printf(ctx, "%s%d", letters(plan, stage), place));
+        }
 }
 
 /* Which kernels of the stage read what it reads. */
@@ -372,6 +437,7 @@ Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
     plan_add_stages(plan, r);
     add_launches(plan);
     complete_stages(plan);
+    name_kernels(plan);
     for (int s = 0; s < plan->stages.n; s++)
         find_readers(plan, s);
     workspace_plan(ctx, plan->program, &plan->space);

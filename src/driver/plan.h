@@ -48,6 +48,7 @@ typedef struct PlanStage {
     bool vectors;            /* a thread computes neighbours, and reads once what they share */
     VEC(PlanReads) reads;
     VEC(int) kernels;        /* of Plan.launches */
+    VEC(const char *) names; /* of these kernels: A2 is the second one of branch A, and 2 that of all branches */
 } PlanStage;
 
 typedef struct PlanKept { /* an array that is not stored */
@@ -88,6 +89,7 @@ typedef struct Plan {
     VEC(PlanStage) stages;
     VEC(PlanLaunch) launches;
     VEC(PlanShare) shares;
+    int most;                 /* kernels, one after the other */
     Workspace space;
     const Launch *at;         /* the sizes; NULL: none are given */
     ImpWhens decided;         /* by them: the branches of the program that the plan is of */
@@ -128,6 +130,8 @@ const char *plan_line_text(Ctx *ctx, Span span);
 /* Who computes the stage. */
 const char *plan_who(Ctx *ctx, const Plan *plan, const PlanStage *stage);
 bool plan_is_of(const PlanVariant *variant, int stage);
+/* Do both say the same? */
+bool plan_same_when(const Plan *plan, const ImpWhens *a, const ImpWhens *b);
 /* No sizes have both. */
 bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b);
 /* Why the stage is no part of a kernel before it; NULL: it is the first. */
@@ -135,7 +139,13 @@ const char *plan_why_apart(Ctx *ctx, const Plan *plan, int stage);
 /* `kernels 2 and 3`: those of the stage. */
 const char *plan_kernels(Ctx *ctx, const PlanStage *stage);
 /* Of these, the ones that read the array. */
-const char *plan_readers(Ctx *ctx, const PlanReads *reads);
+const char *plan_readers(Ctx *ctx, const PlanStage *stage, const PlanReads *reads);
+/* `A2`: the kernel of Plan.launches, as one of the stage's. */
+const char *plan_name(const PlanStage *stage, int kernel);
+/* All kernels of the stage's branch. */
+const char *plan_branch(Ctx *ctx, const Plan *plan, const PlanStage *stage);
+/* Is the stage the first one of its branch? */
+bool plan_begins_branch(const Plan *plan, int stage);
 /* `result.2`: the result that a part is. */
 const char *plan_part(const Plan *plan, const PlanArray *part);
 /* ", but for .." of the result, or a state, where stages of their own write some of it; of others "". */

@@ -36,6 +36,16 @@ static void put_kernels(StrBuf *out, int n, const int *kernels)
     sb_putc(out, ']');
 }
 
+static void put_names(StrBuf *out, const PlanStage *stage)
+{
+    sb_puts(out, ", \"names\": [");
+    for (int i = 0; i < stage->names.n; i++) {
+        sb_puts(out, i ? ", " : "");
+        sb_put_json(out, stage->names.at[i]);
+    }
+    sb_putc(out, ']');
+}
+
 /* How often each element is read, or how many are in all. */
 static void put_often(StrBuf *out, const Plan *plan, const PlanStage *stage, const PlanReads *reads)
 {
@@ -151,6 +161,7 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
     if (apart)
         put_text(out, "apart", apart);
     put_kernels(out, s->kernels.n, s->kernels.at);
+    put_names(out, s);
     sb_putc(out, '}');
 }
 
@@ -213,6 +224,7 @@ void plan_json(StrBuf *out, const Plan *plan)
     sb_puts(out, "{\"entry\": ");
     sb_put_json(out, plan->entry->name);
     put_flag(out, "scheduled", plan->scheduled);
+    sb_printf(out, ", \"kernels\": %d", plan->most);
     if (plan->lowered->costs)
         put_text(out, "costs", costs_hash_text(plan->ctx, plan->lowered->costs));
     if (plan->at) {

@@ -216,10 +216,27 @@ static const Core *behind_nothing(const Core *term)
     return nothing ? term->prim.args[0]->lambda.body : term;
 }
 
+/* Do the sizes that are given decide the condition? Then the plan is of that branch alone. */
+static bool is_decided(Making *m, const Core *cond, bool *holds)
+{
+    Plan *plan = m->plan;
+    const ImpWhens when = {.at = &(ImpWhen){cond, true}, .n = 1};
+    bool decided = plan->at && imp_when_holds(NULL, plan->program->entry, &when, plan->at, holds);
+    if (decided)
+        vec_push(plan->ctx, &plan->decided, ((ImpWhen){cond, *holds}));
+    return decided;
+}
+
 /* Of a value that sizes choose, each side. */
 static void add_sides(Making *m, const Core *value, const Core *lowered, Place at, int makes)
 {
     Ctx *ctx = m->plan->ctx;
+    bool holds;
+    if (is_decided(m, lowered->cond.cond, &holds)) {
+        const int side = holds ? 1 : 2;
+        add_value(m, behind_nothing(value ? term_child(value, side) : NULL), behind_nothing(term_child(lowered, side)), below(ctx, at, side), makes);
+        return;
+    }
     for (int i = 1; i <= 2; i++) {
         vec_push(ctx, &m->when, ((ImpWhen){lowered->cond.cond, i == 1}));
         add_value(m, behind_nothing(value ? term_child(value, i) : NULL), behind_nothing(term_child(lowered, i)),
@@ -304,10 +321,8 @@ static void add_branches(Making *m, const Core *term, const Core *lowered, Place
 {
     Ctx *ctx = m->plan->ctx;
     const int parts = m->parts;
-    const ImpWhens when = {.at = &(ImpWhen){term->cond.cond, true}, .n = 1};
     bool holds;
-    if (m->plan->at && imp_when_holds(NULL, m->plan->program->entry, &when, m->plan->at, &holds)) {
-        vec_push(ctx, &m->plan->decided, ((ImpWhen){term->cond.cond, holds}));
+    if (is_decided(m, term->cond.cond, &holds)) {
         add_stages(m, term_child(term, holds ? 1 : 2), behind_nothing(term_child(lowered, holds ? 1 : 2)), below(ctx, at, holds ? 1 : 2), makes);
         return;
     }

@@ -145,36 +145,74 @@ const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
 
 /* ---- stages ------------------------------------------------------------------------------------ */
 
-static const char *kernels_text(Ctx *ctx, int n, const int *kernels)
+typedef VEC(const char *) Names;
+
+static void add_name(Ctx *ctx, Names *names, const char *name)
+{
+    bool new = true;
+    for (int i = 0; i < names->n; i++)
+        new &= strcmp(names->at[i], name) != 0;
+    if (new)
+        vec_push(ctx, names, name);
+}
+
+static const char *kernels_text(Ctx *ctx, const Names *names)
 {
     StrBuf out;
     sb_init(&out, ctx);
-    sb_puts(&out, n == 1 ? "kernel " : "kernels ");
-    for (int i = 0; i < n; i++)
-        sb_printf(&out, "%s%d", i == 0 ? "" : i + 1 < n ? ", " : " and ", kernels[i] + 1);
-    return n ? out.text : "no kernel of its own";
+    sb_puts(&out, names->n == 1 ? "kernel " : "kernels ");
+    for (int i = 0; i < names->n; i++)
+        sb_printf(&out, "%s%s", i == 0 ? "" : i + 1 < names->n ? ", " : " and ", names->at[i]);
+    return names->n ? out.text : "no kernel of its own";
 }
 
-const char *plan_kernels(Ctx *ctx, const PlanStage *stage) { return kernels_text(ctx, stage->kernels.n, stage->kernels.at); }
+const char *plan_name(const PlanStage *stage, int kernel)
+{
+    int k = 0;
+    while (stage->kernels.at[k] != kernel)
+        k++;
+    return stage->names.at[k];
+}
 
-const char *plan_readers(Ctx *ctx, const PlanReads *reads) { return kernels_text(ctx, reads->kernels.n, reads->kernels.at); }
+static void add_names(Ctx *ctx, Names *names, const PlanStage *stage)
+{
+    for (int i = 0; i < stage->names.n; i++)
+        add_name(ctx, names, stage->names.at[i]);
+}
+
+const char *plan_kernels(Ctx *ctx, const PlanStage *stage)
+{
+    Names names = {0};
+    add_names(ctx, &names, stage);
+    return kernels_text(ctx, &names);
+}
+
+const char *plan_readers(Ctx *ctx, const PlanStage *stage, const PlanReads *reads)
+{
+    Names names = {0};
+    for (int i = 0; i < reads->kernels.n; i++)
+        add_name(ctx, &names, plan_name(stage, reads->kernels.at[i]));
+    return kernels_text(ctx, &names);
+}
+
+const char *plan_branch(Ctx *ctx, const Plan *plan, const PlanStage *stage)
+{
+    Names names = {0};
+    for (int s = 0; s < plan->stages.n; s++)
+        if (plan_same_when(plan, &plan->stages.at[s].when, &stage->when))
+            add_names(ctx, &names, &plan->stages.at[s]);
+    return kernels_text(ctx, &names);
+}
 
 const char *plan_makers(Ctx *ctx, const Plan *plan, int array, bool *several)
 {
-    VEC(int) kernels = {0};
+    Names names = {0};
     int made = plan->arrays.at[array].place == PLAN_RESULT ? -1 : array;
-    for (int k = 0; k < plan->launches.n; k++) {
-        bool makes = false;
-        for (int s = 0; s < plan->stages.n; s++) {
-            const PlanStage *stage = &plan->stages.at[s];
-            for (int i = 0; i < stage->kernels.n; i++)
-                makes |= stage->makes == made && stage->kernels.at[i] == k;
-        }
-        if (makes)
-            vec_push(ctx, &kernels, k);
-    }
-    *several = kernels.n > 1;
-    return kernels_text(ctx, kernels.n, kernels.at);
+    for (int s = 0; s < plan->stages.n; s++)
+        if (plan->stages.at[s].makes == made)
+            add_names(ctx, &names, &plan->stages.at[s]);
+    *several = names.n > 1;
+    return kernels_text(ctx, &names);
 }
 
 int plan_maker(const Plan *plan, int array)

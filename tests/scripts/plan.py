@@ -4,7 +4,8 @@
 - its launches are those of the manifest: kernels, conditions, grids, how often they repeat,
 - every stage has a kernel, and every launch a stage; stored arrays have the bytes of their buffers,
 - kernels that read an input are those that have it as a parameter,
-- kernels and blocks that it says are launched at sizes are those that the simulator launches,
+- each name of a kernel is that of one launch, and numbers count without a gap,
+- kernels and blocks that it says are launched at sizes are those that the simulator launches, no more than it says, and some of each stage,
 - a kernel without blocks reads as many elements as it says, counted by the simulator; fewer where it says `at most`,
 - the reference, which evaluates the stage's term, reads a quarter of what is said, at least: it counts what a row keeps once, too.
 
@@ -63,6 +64,7 @@ def manifest_faults(plan, manifest):
         if not stage["kernels"]:
             yield f"stage {number + 1} has no kernel"
     yield from reader_faults(plan, kernels)
+    yield from name_faults(plan)
     shares = [(a["name"], i) for a in manifest["arguments"] for i in a.get("inPlace", [])]
     if [(s["result"], s["input"]) for s in plan["inPlace"]] != shares:
         yield f"in place {plan['inPlace']}, and the manifest has {shares}"
@@ -87,6 +89,19 @@ def reader_faults(plan, kernels):
                 have |= {(stage, launch["number"]) for stage in v["stages"] if array["name"] in names}
         if said != have:
             yield f"{array['name']} is read by {sorted(said)} (stage, launch), and a parameter of {sorted(have)}"
+
+
+def name_faults(plan):
+    names = {}
+    for stage in plan["stages"]:
+        if len(stage["names"]) != len(stage["kernels"]):
+            yield f"{stage['names']} for {stage['kernels']}"
+        for name, number in zip(stage["names"], stage["kernels"]):
+            if names.setdefault(name, number) != number:
+                yield f"kernel {name} is in launches {names[name]} and {number}"
+    numbers = {int(re.sub("[A-Z]", "", name)) for name in names}
+    if numbers != set(range(1, plan["kernels"] + 1)):
+        yield f"{plan['kernels']} kernels, of which there are {sorted(names)}"
 
 
 def value(expression, sizes):
@@ -155,6 +170,11 @@ def launch_faults(plan, profile):
     if len(kernels) != len(said):
         yield f"{[v['kernel'] for _, v in said]} are said to be launched, and {[k['name'] for k in kernels]} are"
         return
+    if len({number for number, _ in said}) > plan["kernels"]:
+        yield f"{plan['kernels']} kernels are said to be launched, and {len(said)} are"
+    for number, stage in enumerate(plan["stages"]):
+        if not any(number + 1 in v["stages"] for _, v in said):
+            yield f"no kernel of stage {number + 1} is launched, which computes {stage['computes']}"
     for (number, v), ran in zip(said, kernels):  # in their order: names that CUDA has already are others in the manifest
         name = v["kernel"]
         if v.get("gridHere", ran["grid"]) != ran["grid"]:
