@@ -113,6 +113,18 @@ static const char *costs(Ctx *ctx, const NestChoice *c)
                       plain(ctx, c->cost + s.write + c->reads * s.read + s.launch));
 }
 
+/* What its kernel makes as a whole and keeps on chip, such as the folds that its elements are made of; or NULL. */
+static const NestChoice *kept_whole(const Plan *plan, const NestChoice *c)
+{
+    const NestChoice *found = NULL;
+    for (int i = 0; i < plan->choices->n && !found; i++) {
+        const NestChoice *other = &plan->choices->at[i];
+        if (other->with && other->with->var == c->nest->var)
+            found = other->whole ? other : kept_whole(plan, other);
+    }
+    return found;
+}
+
 const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
 {
     const Core *element = c->nest->element;
@@ -121,6 +133,10 @@ const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
                           name_of(plan, c->with->var));
     if (c->nest->kept)
         return c->nest->of_rows ? "one kernel works it out with the folds of its row" : "the program says so: toGlobal, nextKernel";
+    const NestChoice *whole = c->inlined || c->whole || c->nest->steps ? NULL : kept_whole(plan, c);
+    if (whole && whole->nest->element->kind == CORE_PRIM)
+        return ctx_printf(ctx, "an element is made of what `%s` makes, which goes through an array: it is done once, and not again for each read",
+                          prim_name(whole->nest->element->prim.id));
     if (c->inlined && c->reads <= 1)
         return "each element is read once at most, so to store it would only add a write and a read";
     if (c->inlined && c->reads >= NEST_MANY)

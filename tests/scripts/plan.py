@@ -5,6 +5,7 @@
 - every stage has a kernel, and every launch a stage; stored arrays have the bytes of their buffers,
 - kernels that read an input are those that have it as a parameter,
 - each name of a kernel is that of one launch, and numbers count without a gap,
+- what is said to be stored because of its cost is no fold,
 - kernels and blocks that it says are launched at sizes are those that the simulator launches, no more than it says, and some of each stage,
 - a kernel without blocks reads as many elements as it says, counted by the simulator; fewer where it says `at most`,
 - the reference, which evaluates the stage's term, reads a quarter of what is said, at least: it counts what a row keeps once, too.
@@ -63,6 +64,9 @@ def manifest_faults(plan, manifest):
     for number, stage in enumerate(plan["stages"]):
         if not stage["kernels"]:
             yield f"stage {number + 1} has no kernel"
+        stored = [a for a in plan["arrays"] if a["name"] == stage["computes"]]
+        if re.search(r"\b(reduce|scan)\b", stage.get("term", "")) and any("costs" in a.get("why", "") for a in stored):
+            yield f"{stage['computes']} is a fold, and stored because of what an element costs"
     yield from reader_faults(plan, kernels)
     yield from name_faults(plan)
     shares = [(a["name"], i) for a in manifest["arguments"] for i in a.get("inPlace", [])]
