@@ -53,8 +53,8 @@ class Plan(_Report):
 
     @property
     def kernels(self) -> int:
-        """How many kernels are launched one after the other."""
-        return len(self.data["launches"])
+        """How many kernels are launched one after the other, at most."""
+        return self.data["kernels"]
 
     @property
     def stored(self) -> Tuple[str, ...]:

@@ -42,6 +42,7 @@ typedef struct ImpBuf {
     bool by_value;    /* INPUT: a scalar, which is a parameter of the kernel itself and no memory; it is loaded like one cell */
     const CoreVar *holds; /* TEMP: by which the next kernel, or the next step of those that repeat, knows it; NULL: none */
     const CoreVar *part;  /* TEMP: of a state: by which the kernels of a step know this part of it, which they write and read on; NULL: none */
+    const struct ImpBuf *merged; /* that of a kernel that this kernel stands for, too, with its own `holds` and `part` (same_kernels.c); NULL: none */
     struct ImpBuf *swap; /* TEMP: with which this one changes places; NULL: none */
     Nat turns;        /* ... so many times before the launch: after an odd number the kernel gets the address of `swap` */
     int align;        /* bytes that cell 0 is aligned to, for vector accesses; 0: as its element. INPUT, OUTPUT: see Note [Forms] */

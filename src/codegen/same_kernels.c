@@ -121,6 +121,15 @@ static void exchange(ImpProgram *program, const ImpKernel *from, ImpKernel *to)
                 program->launches.at[i].variants.at[v].kernel = to;
 }
 
+/* The one kernel's buffers are the other's, too: what it knows them by. */
+static void merge_buffers(const ImpKernel *from, ImpKernel *to)
+{
+    for (int i = 0; i < to->bufs.n; i++) {
+        from->bufs.at[i]->merged = to->bufs.at[i]->merged;
+        to->bufs.at[i]->merged = from->bufs.at[i];
+    }
+}
+
 /* The same conditions, but for the last one, which holds for the one and does not for the other. */
 static bool both_sides(const ImpWhens *a, const ImpWhens *b)
 {
@@ -159,6 +168,7 @@ void share_kernels(Ctx *ctx, ImpProgram *program)
             continue;
         }
         exchange(program, kernel, other);
+        merge_buffers(kernel, other);
         name_for_both(ctx, other, kernel);
         for (ImpKernel *form = other; form; form = form->otherwise)
             form->known = form->entry->known;

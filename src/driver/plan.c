@@ -1,6 +1,5 @@
-/* Gathers the plan of an entry. Arrays and what computes them come from the term that the scheduler left
- * (the step `stored`), who computes each from the steps that were made there, kernels and their grids
- * from the program that is compiled. */
+/* Gathers the plan of an entry: kernels and their grids from the program that is compiled, and arrays
+ * and stages by plan_stages.c. */
 #include "driver/plan.h"
 
 #include "codegen/index_guards.h"
@@ -9,369 +8,41 @@
 #include "driver/sizes.h"
 #include "driver/steps.h"
 #include "ir/key.h"
-#include "ir/result_place.h"
-#include "ir/terms.h"
-
-typedef struct Place { /* in the body, while the scheduler's stages are lowered */
-    int n;
-    const int *path;
-} Place;
-
-typedef struct Making {
-    Plan *plan;
-    const Rewriting *r;
-    int first; /* the first step after `stored` */
-    bool repeats;
-    ImpWhens when; /* branches of the program, by sizes, that the stage stands in */
-    int whole;     /* of Plan.arrays: the result, or the state whose step it is */
-    int parts;     /* components of that that stages before it have written */
-} Making;
-
-/* ---- arrays ------------------------------------------------------------------------------------ */
-
-static Nat bytes_of(Ctx *ctx, Type type)
-{
-    Nat bytes = nat_const(ctx, 0);
-    for (int k = 0; k < type_component_count(type); k++) {
-        Type part = type_component(ctx, type, k);
-        bytes = nat_add(ctx, bytes, nat_mul_k(ctx, type_cells(ctx, part), scalar_bytes(type_scalar_of(ctx, part))));
-    }
-    return bytes;
-}
-
-static bool is_name(const Plan *plan, const char *name)
-{
-    bool found = false;
-    for (int i = 0; i < plan->arrays.n; i++)
-        found |= strcmp(plan->arrays.at[i].name, name) == 0;
-    return found;
-}
-
-static const char *new_name(const Plan *plan, const char *name)
-{
-    const char *unique = name;
-    for (int k = 1; is_name(plan, unique); k++)
-        unique = ctx_printf(plan->ctx, "%s_%d", name, k);
-    return unique;
-}
-
-static int add_array(Plan *plan, PlanArray array)
-{
-    array.name = new_name(plan, array.name);
-    array.bytes = bytes_of(plan->ctx, array.type);
-    vec_push(plan->ctx, &plan->arrays, array);
-    return plan->arrays.n - 1;
-}
-
-static void add_arguments(Plan *plan)
-{
-    const CoreEntry *entry = plan->entry;
-    for (int i = 0; i < entry->n_inputs; i++) {
-        CoreVar *var = entry->inputs[i];
-        add_array(plan, (PlanArray){.place = PLAN_INPUT, .name = var->name, .var = var, .type = var->type, .span = var->span});
-    }
-    add_array(plan, (PlanArray){.place = PLAN_RESULT, .name = "result", .type = entry->result, .span = entry->name_span});
-}
-
-static const NestChoice *choice_of(const Plan *plan, const CoreVar *var)
-{
-    for (int i = 0; plan->choices && i < plan->choices->n; i++)
-        if (plan->choices->at[i].nest->var == var)
-            return &plan->choices->at[i];
-    return NULL;
-}
-
-/* An array that is stored: as terms of the scheduler know it, and as kernels do; `named`: how it is
- * called, if not as either. */
-static int add_stored(Plan *plan, PlanArray array, CoreVar *var, const CoreVar *holds, const char *named)
-{
-    const NestChoice *choice = var ? choice_of(plan, var) : NULL;
-    const char *name = named ? named : var ? var->name : holds->name;
-    bool whole = false; /* called as all of the result is */
-    for (int i = 0; i < plan->arrays.n && name && array.place == PLAN_PART; i++)
-        whole |= plan->arrays.at[i].place == PLAN_RESULT && strcmp(plan->arrays.at[i].name, name) == 0;
-    array.name = whole ? plan_part(plan, &array) : name ? name : "temp";
-    array.var = var;
-    array.holds = holds;
-    array.span = choice ? choice->nest->element->span : holds->span;
-    array.choice = choice;
-    int at = add_array(plan, array);
-    if (var)
-        var->name = plan->arrays.at[at].name; /* as terms are shown */
-    return at;
-}
-
-/* Those that are not stored, and no results. */
-static void add_kept(Plan *plan)
-{
-    for (int i = 0; plan->choices && i < plan->choices->n; i++) {
-        const NestChoice *choice = &plan->choices->at[i];
-        const ImpWhens in_list = {.at = &(ImpWhen){choice->cond, choice->holds}, .n = choice->cond != NULL};
-        if ((!choice->inlined && !choice->with) || plan_excludes(plan, &plan->decided, &in_list))
-            continue;
-        CoreVar *var = choice->nest->var;
-        const char *name = var->name;
-        bool taken = true;
-        for (int k = 1; taken; k++) {
-            taken = is_name(plan, name);
-            for (int j = 0; j < plan->kept.n; j++)
-                taken |= strcmp(plan->kept.at[j].name, name) == 0;
-            name = taken ? ctx_printf(plan->ctx, "%s_%d", var->name, k) : name;
-        }
-        vec_push(plan->ctx, &plan->kept, ((PlanKept){name, choice}));
-    }
-}
-
-/* ---- stages ------------------------------------------------------------------------------------ */
-
-static Place below(Ctx *ctx, Place p, int child)
-{
-    int *path = NEWN(ctx, int, p.n + 1);
-    for (int i = 0; i < p.n; i++)
-        path[i] = p.path[i];
-    path[p.n] = child;
-    return (Place){p.n + 1, path};
-}
-
-static bool is_in(const RewriteStep *step, Place p)
-{
-    bool inside = step->depth >= p.n;
-    for (int i = 0; i < p.n && inside; i++)
-        inside = step->path[i] == p.path[i];
-    return inside;
-}
-
-static const RewriteStep *rule_at(const Making *m, Place p)
-{
-    for (int i = m->first; i < m->r->steps.n; i++) {
-        const RewriteStep *step = &m->r->steps.at[i];
-        if (step->law && is_in(step, p))
-            return step;
-    }
-    return NULL;
-}
-
-static bool has_prim(const Core *term, bool (*is)(PrimId id))
-{
-    if (term->kind == CORE_PRIM && is(term->prim.id))
-        return true;
-    for (int i = 0; i < term_children(term); i++)
-        if (has_prim(term_child(term, i), is))
-            return true;
-    return false;
-}
-
-static bool is_of_blocks(PrimId id)
-{
-    PrimLevel level = prim_rows[id].level;
-    return level == LEVEL_BLOCK || level == LEVEL_THREAD || level == LEVEL_WARP || level == LEVEL_LANE;
-}
-
-static bool is_of_chip(PrimId id) { return id == P_toShared || id == P_toPrivate; }
-
-static bool is_of_vectors(PrimId id) { return id == P_asVector; }
-
-/* A part that is named as the result that it is, is not read there. */
-static void add_read(Plan *plan, PlanStage *stage, int array, ArrayReads reads)
-{
-    const PlanArray *a = &plan->arrays.at[array];
-    if (a->place == PLAN_PART && stage->rest) {
-        Nat cells = type_cells(plan->ctx, a->type);
-        reads.once = nat_sub(plan->ctx, reads.once, cells);
-        reads.uses = nat_sub(plan->ctx, reads.uses, cells);
-        if (nat_is(reads.uses, 0))
-            return;
-    }
-    vec_push(plan->ctx, &stage->reads, ((PlanReads){array, reads}));
-}
-
-static void add_reads(Making *m, PlanStage *stage)
-{
-    Plan *plan = m->plan;
-    ReadsOf all = {0};
-    term_reads(plan->ctx, plan->lowered->known, stage->term, &all);
-    for (int i = 0; i < all.n; i++)
-        for (int a = 0; a < plan->arrays.n; a++)
-            if (plan->arrays.at[a].var && plan->arrays.at[a].var == all.at[i].array)
-                add_read(plan, stage, a, all.at[i]);
-}
-
-static void add_stage(Making *m, PlanStage stage, Place at)
-{
-    Ctx *ctx = m->plan->ctx;
-    if (stage.term)
-        add_reads(m, &stage);
-    stage.rule = rule_at(m, at);
-    SlowWalks walks = {0};
-    term_slow_walks(ctx, m->plan->lowered->known, stage.lowered, &walks);
-    stage.walk = walks.n ? walks.at[0] : NULL;
-    stage.by_blocks = has_prim(stage.lowered, is_of_blocks);
-    stage.keeps = stage.by_blocks && has_prim(stage.lowered, is_of_chip);
-    stage.vectors = has_prim(stage.lowered, is_of_vectors);
-    stage.step = m->repeats;
-    for (int i = 0; i < m->when.n; i++)
-        vec_push(ctx, &stage.when, m->when.at[i]);
-    vec_push(ctx, &m->plan->stages, stage);
-}
-
-static void add_stages(Making *m, const Core *term, const Core *lowered, Place at, int makes);
-
-static void add_value(Making *m, const Core *value, const Core *lowered, Place at, int makes);
-
-/* What comes behind a kernel that does nothing, and gives it its launch. */
-static const Core *behind_nothing(const Core *term)
-{
-    bool nothing = term && term_is(term, P_nextKernel) && term->prim.args[1]->kind == CORE_LIT;
-    return nothing ? term->prim.args[0]->lambda.body : term;
-}
-
-/* Of a value that sizes choose, each side. */
-static void add_sides(Making *m, const Core *value, const Core *lowered, Place at, int makes)
-{
-    Ctx *ctx = m->plan->ctx;
-    for (int i = 1; i <= 2; i++) {
-        vec_push(ctx, &m->when, ((ImpWhen){lowered->cond.cond, i == 1}));
-        add_value(m, behind_nothing(value ? term_child(value, i) : NULL), behind_nothing(term_child(lowered, i)),
-                  below(ctx, at, i), makes);
-        m->when.n--;
-    }
-}
-
-/* What is stored before the next kernel. */
-static void add_value(Making *m, const Core *value, const Core *lowered, Place at, int makes)
-{
-    bool repeats = term_is(lowered, P_repeatKernels);
-    if (lowered->kind == CORE_IF && term_repeat(lowered)) {
-        add_sides(m, value && value->kind == CORE_IF ? value : NULL, lowered, at, makes);
-        return;
-    }
-    if (!repeats || (value && !term_is(value, P_repeatKernels))) {
-        add_stage(m, (PlanStage){.makes = makes, .term = value, .lowered = lowered}, at);
-        return;
-    }
-    Ctx *ctx = m->plan->ctx;
-    const Core *f = lowered->prim.args[0], *step = value ? value->prim.args[0] : NULL;
-    add_stage(m, (PlanStage){.makes = makes, .start = true, .term = value ? value->prim.args[1] : NULL,
-                             .lowered = lowered->prim.args[1]}, below(ctx, at, 1));
-    const int whole = m->whole, parts = m->parts;
-    m->repeats = true;
-    m->whole = makes;
-    m->parts = 0;
-    if (step) { /* a step reads the state by its own name */
-        step->lambda.params[0]->name = m->plan->arrays.at[makes].name;
-        m->plan->arrays.at[makes].var = step->lambda.params[0];
-    }
-    add_stages(m, step ? step->lambda.body : NULL, f->lambda.body, below(ctx, below(ctx, at, 0), 0), makes);
-    m->repeats = false;
-    m->whole = whole;
-    m->parts = parts;
-}
-
-/* Adds the components of the results that this place is of. */
-static void add_components(const Plan *plan, const ResultPlace *place, Type type, PlanArray *array)
-{
-    int first = 0;
-    for (int i = 0; i < place->n_parts; i++)
-        add_components(plan, &place->parts[i], type, array);
-    for (int i = 0; i < place->path.n; i++) {
-        int k = place->path.at[i];
-        while (type->kind == TY_ARRAY && k != PLACE_OF_ONE)
-            type = type->elem;
-        for (int item = 0; item < k; item++)
-            first += type_component_count(type->items[item]);
-        type = k == PLACE_OF_ONE ? type : type->items[k];
-    }
-    for (int i = 0; !place->n_parts && i < type_component_count(type); i++)
-        vec_push(plan->ctx, &array->components, first + i);
-}
-
-/* Where the array is a result as it is: parts of that, and nothing that is stored beside. */
-static PlanArray part_of_result(Making *m, const Core *next)
-{
-    const Plan *plan = m->plan;
-    const Core *f = next->prim.args[0];
-    PlanArray array = {.place = PLAN_STORED};
-    ResultPlace place = {0};
-    if (!result_is_made(next->prim.args[1]) || !result_place(plan->ctx, f->lambda.body, f->lambda.params[0], &place))
-        return array;
-    array.of = m->whole;
-    add_components(plan, &place, plan->arrays.at[m->whole].type, &array);
-    array.place = PLAN_PART;
-    m->parts += array.components.n;
-    return array;
-}
-
-/* Is the part all of the result? */
-static bool is_whole(const Making *m, const PlanArray *part)
-{
-    const PlanArray *whole = &m->plan->arrays.at[m->whole];
-    return part->place == PLAN_PART && whole->place == PLAN_RESULT && part->components.n == type_component_count(whole->type);
-}
-
-/* Of a list for each of two branches; of the one that is taken, where sizes are given. */
-static void add_branches(Making *m, const Core *term, const Core *lowered, Place at, int makes)
-{
-    Ctx *ctx = m->plan->ctx;
-    const int parts = m->parts;
-    const ImpWhens when = {.at = &(ImpWhen){term->cond.cond, true}, .n = 1};
-    bool holds;
-    if (m->plan->at && imp_when_holds(NULL, m->plan->program->entry, &when, m->plan->at, &holds)) {
-        vec_push(ctx, &m->plan->decided, ((ImpWhen){term->cond.cond, holds}));
-        add_stages(m, term_child(term, holds ? 1 : 2), behind_nothing(term_child(lowered, holds ? 1 : 2)), below(ctx, at, holds ? 1 : 2), makes);
-        return;
-    }
-    for (int i = 1; i <= 2; i++) {
-        const Core *branch = behind_nothing(term_child(lowered, i));
-        vec_push(ctx, &m->when, ((ImpWhen){term->cond.cond, i == 1}));
-        m->parts = parts;
-        add_stages(m, term_child(term, i), branch, below(ctx, at, i), -1);
-        m->when.n--;
-    }
-}
-
-/* Each array that is stored, and then what the list is for. */
-static void add_stages(Making *m, const Core *term, const Core *lowered, Place at, int makes)
-{
-    Plan *plan = m->plan;
-    Ctx *ctx = plan->ctx;
-    while (term_is(lowered, P_nextKernel) && (!term || term->kind == CORE_LET)) {
-        const Core *f = lowered->prim.args[0], *value = lowered->prim.args[1];
-        CoreVar *var = term ? term->let.var : NULL;
-        const Core *repeat = term ? term_repeat(term->let.value) : NULL;
-        const char *state = repeat ? repeat->prim.args[0]->lambda.params[0]->name : NULL;
-        PlanArray stored = part_of_result(m, lowered);
-        if (is_whole(m, &stored)) {
-            add_value(m, term ? term->let.value : NULL, value, below(ctx, at, 0), -1);
-        } else {
-            stored.type = value->type;
-            int array = add_stored(plan, stored, var, f->lambda.params[0], state);
-            add_value(m, term ? term->let.value : NULL, value, below(ctx, at, 0), array);
-            plan->arrays.at[array].var = var;
-        }
-        lowered = f->lambda.body;
-        term = term ? term->let.body : NULL;
-        at = below(ctx, at, 1);
-    }
-    bool branches = term && term->kind == CORE_IF && lowered->kind == CORE_IF &&
-                    (term_is(lowered->cond.then, P_nextKernel) || term_is(lowered->cond.otherwise, P_nextKernel));
-    if (branches)
-        add_branches(m, term, lowered, at, makes);
-    else if (m->parts < type_component_count(plan->arrays.at[m->whole].type))
-        add_stage(m, (PlanStage){.makes = makes, .rest = true, .term = term, .lowered = lowered}, at);
-}
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
+
+/* Do the kernels of what follows know the buffer by this name? */
+static bool is_held(const ImpBuf *buf, const CoreVar *name)
+{
+    while (buf && buf->holds != name)
+        buf = buf->merged;
+    return buf != NULL;
+}
+
+/* Do the kernels of a step know it by this name as a part of the state? */
+static bool is_part(const ImpBuf *buf, const CoreVar *name)
+{
+    while (buf && buf->part != name)
+        buf = buf->merged;
+    return buf != NULL;
+}
+
+/* Is the buffer one of the results that the array is? */
+static bool is_part_of_result(const Plan *plan, const PlanArray *array, const ImpBuf *buf)
+{
+    bool found = false;
+    for (int i = 0; array->place == PLAN_PART && plan->arrays.at[array->of].place == PLAN_RESULT && i < array->components.n; i++)
+        found |= array->components.at[i] == buf->component;
+    return found;
+}
 
 /* Does the stage write the buffer? */
 static bool is_of(const Plan *plan, const PlanStage *stage, const ImpBuf *buf)
 {
     const PlanArray *array = stage->makes >= 0 ? &plan->arrays.at[stage->makes] : NULL;
     if (buf->space != SPACE_OUTPUT)
-        return array && ((buf->holds && array->holds == buf->holds) || (buf->part && array->holds == buf->part));
-    bool found = !array;
-    for (int i = 0; array && array->place == PLAN_PART && plan->arrays.at[array->of].place == PLAN_RESULT && i < array->components.n; i++)
-        found |= array->components.at[i] == buf->component;
-    return found;
+        return array && array->holds && (is_held(buf, array->holds) || is_part(buf, array->holds));
+    return !array || is_part_of_result(plan, array, buf);
 }
 
 bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b)
@@ -383,24 +54,57 @@ bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b)
     return false;
 }
 
-/* The stage whose array the kernel leaves, or whose part of the result. */
-static int stage_of(const Plan *plan, const ImpVariant *variant)
+bool plan_is_of(const PlanVariant *variant, int stage)
 {
-    const ImpKernel *kernel = variant->kernel;
-    int found = -1;
+    bool found = false;
+    for (int i = 0; i < variant->stages.n && !found; i++)
+        found = variant->stages.at[i] == stage;
+    return found;
+}
+
+/* Instead of stages that a launch may have beside this one. */
+static void set_stage(const Plan *plan, PlanVariant *v, int stage)
+{
+    int n = 0;
+    for (int i = 0; i < v->stages.n; i++)
+        if (plan_excludes(plan, &plan->stages.at[v->stages.at[i]].when, &plan->stages.at[stage].when))
+            v->stages.at[n++] = v->stages.at[i];
+    v->stages.n = n;
+    vec_push(plan->ctx, &v->stages, stage);
+}
+
+/* The stages whose arrays the kernel leaves, or whose parts of the result: in each branch, the first one
+ * that has the buffer. The last stage writes what the others have left. */
+static void find_stages(const Plan *plan, PlanVariant *v)
+{
+    const ImpKernel *kernel = v->variant->kernel;
     for (int i = 0; i < kernel->bufs.n; i++) {
         const ImpBuf *buf = kernel->bufs.at[i];
         if ((buf->space != SPACE_TEMP && buf->space != SPACE_OUTPUT) || !kernel_writes(kernel, buf))
             continue;
-        int own = -1; /* the first: the last stage writes what the others have left */
-        for (int s = 0; s < plan->stages.n && own < 0; s++) {
+        for (int s = plan->stages.n - 1; s >= 0; s--) {
             const PlanStage *stage = &plan->stages.at[s];
-            if (stage->step == (kernel->group != NULL) && !plan_excludes(plan, &stage->when, &variant->when) && is_of(plan, stage, buf))
-                own = s;
+            if (stage->step == (kernel->group != NULL) && !plan_excludes(plan, &stage->when, &v->variant->when) && is_of(plan, stage, buf))
+                set_stage(plan, v, s);
         }
-        found = own >= 0 ? own : found;
     }
-    return found;
+}
+
+bool plan_same_when(const Plan *plan, const ImpWhens *a, const ImpWhens *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; i < a->n && same; i++)
+        same = a->at[i].holds == b->at[i].holds && core_same(plan->ctx, a->at[i].test, b->at[i].test);
+    return same;
+}
+
+bool plan_begins_branch(const Plan *plan, int stage)
+{
+    const ImpWhens *when = &plan->stages.at[stage].when;
+    bool first = when->n > 0;
+    for (int s = 0; s < stage && first; s++)
+        first = !plan_same_when(plan, when, &plan->stages.at[s].when);
+    return first;
 }
 
 static const char *name_of(const Plan *plan, const ImpKernel *kernel)
@@ -433,7 +137,8 @@ static void add_launches(Plan *plan)
             const ImpVariant *variant = &launch.launch->variants.at[v];
             if (plan_excludes(plan, &plan->decided, &variant->when))
                 continue;
-            PlanVariant new = {.variant = variant, .stage = stage_of(plan, variant), .when = undecided(plan, &variant->when), .name = name_of(plan, variant->kernel)};
+            PlanVariant new = {.variant = variant, .when = undecided(plan, &variant->when), .name = name_of(plan, variant->kernel)};
+            find_stages(plan, &new);
             vec_push(ctx, &launch.variants, new);
         }
         if (launch.variants.n)
@@ -441,17 +146,43 @@ static void add_launches(Plan *plan)
     }
 }
 
-/* A stage that another variant of the launch is of, under conditions that may hold with these; else, as it
- * leaves only what is its own stage's, that of the next launch. */
-static int stage_beside(const Plan *plan, int launch, const ImpWhens *when)
+/* Adds the stages of the other variant that may be of this one, too, and of none that it has. */
+static void share_stages(const Plan *plan, const PlanVariant *other, PlanVariant *v)
 {
-    for (int i = launch; i < plan->launches.n; i++) {
-        const PlanLaunch *here = &plan->launches.at[i];
-        for (int v = 0; v < here->variants.n; v++)
-            if (here->variants.at[v].stage >= 0 && !plan_excludes(plan, &here->variants.at[v].variant->when, when))
-                return here->variants.at[v].stage;
+    for (int i = 0; i < other->stages.n; i++) {
+        const ImpWhens *when = &plan->stages.at[other->stages.at[i]].when;
+        bool new = !plan_excludes(plan, when, &v->variant->when);
+        for (int k = 0; k < v->stages.n; k++)
+            new &= plan_excludes(plan, when, &plan->stages.at[v->stages.at[k]].when);
+        if (new)
+            vec_push(plan->ctx, &v->stages, other->stages.at[i]);
     }
-    return plan->stages.n - 1;
+}
+
+/* The stages that other variants of the launch are of, under conditions that may hold with these; else, as
+ * it leaves only what is its own stage's, those of the next launch. */
+static void set_stages_beside(const Plan *plan, int launch, PlanVariant *v)
+{
+    for (int i = launch; i < plan->launches.n && !v->stages.n; i++) {
+        const PlanLaunch *here = &plan->launches.at[i];
+        for (int k = 0; k < here->variants.n; k++)
+            if (!plan_excludes(plan, &here->variants.at[k].variant->when, &v->variant->when))
+                share_stages(plan, &here->variants.at[k], v);
+    }
+    if (!v->stages.n)
+        vec_push(plan->ctx, &v->stages, plan->stages.n - 1);
+}
+
+static void list_kernels(Plan *plan)
+{
+    for (int s = 0; s < plan->stages.n; s++)
+        for (int i = 0; i < plan->launches.n; i++) {
+            bool has = false;
+            for (int v = 0; v < plan->launches.at[i].variants.n; v++)
+                has |= plan_is_of(&plan->launches.at[i].variants.at[v], s);
+            if (has)
+                vec_push(plan->ctx, &plan->stages.at[s].kernels, i);
+        }
 }
 
 /* Of kernels that write no array of the plan: those of empty arrays, and those that only prepare. */
@@ -460,16 +191,102 @@ static void complete_stages(Plan *plan)
     for (int i = plan->launches.n - 1; i >= 0; i--) {
         PlanLaunch *launch = &plan->launches.at[i];
         for (int v = 0; v < launch->variants.n; v++)
-            if (launch->variants.at[v].stage < 0)
-                launch->variants.at[v].stage = stage_beside(plan, i, &launch->variants.at[v].variant->when);
+            if (!launch->variants.at[v].stages.n)
+                set_stages_beside(plan, i, &launch->variants.at[v]);
     }
-    for (int i = 0; i < plan->launches.n; i++)
-        for (int v = 0; v < plan->launches.at[i].variants.n; v++) {
-            int s = plan->launches.at[i].variants.at[v].stage;
-            PlanStage *stage = s >= 0 ? &plan->stages.at[s] : NULL;
-            if (stage && (!stage->kernels.n || stage->kernels.at[stage->kernels.n - 1] != i))
-                vec_push(plan->ctx, &stage->kernels, i);
+    list_kernels(plan);
+}
+
+/* Does the buffer have the array, or a component of it? */
+static bool is_in(const Plan *plan, const PlanArray *array, const ImpBuf *buf)
+{
+    int first = 0;
+    if (array->place == PLAN_INPUT) {
+        for (int i = 0; plan->entry->inputs[i] != array->var; i++)
+            first += type_component_count(plan->entry->inputs[i]->type);
+        return buf->space == SPACE_INPUT && buf->component >= first && buf->component < first + type_component_count(array->type);
+    }
+    bool found = array->holds && buf->space == SPACE_TEMP && (is_held(buf, array->holds) || is_part(buf, array->holds));
+    return found || (buf->space == SPACE_OUTPUT && is_part_of_result(plan, array, buf));
+}
+
+static bool kernel_reads_array(const Plan *plan, const ImpKernel *kernel, const PlanArray *array)
+{
+    bool reads = false;
+    for (int b = 0; b < kernel->bufs.n && !reads; b++) {
+        const ImpBuf *buf = kernel->bufs.at[b];
+        reads = (is_in(plan, array, buf) || (buf->swap && is_in(plan, array, buf->swap))) && kernel_reads(kernel, buf);
+    }
+    return reads;
+}
+
+/* The letters of the stage's branch: A to Z, AA and so on; "" of what is in all branches. */
+static const char *letters(const Plan *plan, const PlanStage *stage)
+{
+    int n = 0;
+    const char *text = "";
+    for (int s = 0; stage->when.n; s++) {
+        n += plan_begins_branch(plan, s);
+        if (plan_same_when(plan, &plan->stages.at[s].when, &stage->when))
+            break;
+    }
+    for (; n > 0; n = (n - 1) / 26)
+        text = ctx_printf(plan->ctx, "%c%s", 'A' + (n - 1) % 26, text);
+    return text;
+}
+
+/* How many kernels there may be up to launch i, for sizes that may have this. */
+static int place_of(const Plan *plan, const ImpWhens *when, int i, const int *places)
+{
+    int before = 0;
+    for (int k = 0; k < i; k++)
+        for (int s = 0; s < plan->stages.n; s++) {
+            int place = places[k * plan->stages.n + s];
+            if (place > before && !plan_excludes(plan, &plan->stages.at[s].when, when))
+                before = place;
         }
+    return before + 1;
+}
+
+static void name_kernels(Plan *plan)
+{
+    Ctx *ctx = plan->ctx;
+    const int n = plan->stages.n;
+    int *places = NEWN(ctx, int, plan->launches.n * n + 1); /* of the launch and the stage; 0: it is not of it */
+    for (int i = 0; i < plan->launches.n; i++)
+        for (int s = 0; s < n; s++) {
+            PlanStage *stage = &plan->stages.at[s];
+            bool has = false;
+            for (int k = 0; k < stage->kernels.n; k++)
+                has |= stage->kernels.at[k] == i;
+            if (!has)
+                continue;
+            const int place = place_of(plan, &stage->when, i, places);
+            places[i * n + s] = place;
+            plan->most = place > plan->most ? place : plan->most;
+            vec_push(ctx, &stage->names, ctx_printf(ctx, "%s%d", letters(plan, stage), place));
+        }
+}
+
+/* Which kernels of the stage read what it reads. */
+static void find_readers(Plan *plan, int s)
+{
+    PlanStage *stage = &plan->stages.at[s];
+    int n = 0;
+    for (int r = 0; r < stage->reads.n; r++) {
+        PlanReads reads = stage->reads.at[r];
+        for (int i = 0; i < stage->kernels.n; i++) {
+            const PlanLaunch *launch = &plan->launches.at[stage->kernels.at[i]];
+            bool any = false;
+            for (int v = 0; v < launch->variants.n && !any; v++)
+                any = plan_is_of(&launch->variants.at[v], s) && kernel_reads_array(plan, launch->variants.at[v].variant->kernel, &plan->arrays.at[reads.array]);
+            if (any)
+                vec_push(plan->ctx, &reads.kernels, stage->kernels.at[i]);
+        }
+        if (reads.kernels.n)
+            stage->reads.at[n++] = reads;
+    }
+    stage->reads.n = n;
 }
 
 /* Has a kernel the array in this buffer? Arrays of different branches may share one. */
@@ -480,7 +297,7 @@ static bool holds_array(const Plan *plan, const WorkBuffer *buffer, const CoreVa
         for (int b = 0; b < program->kernels.at[k]->bufs.n; b++) {
             const ImpBuf *both[2] = {program->kernels.at[k]->bufs.at[b], program->kernels.at[k]->bufs.at[b]->swap};
             for (int i = 0; i < 2; i++)
-                if (both[i] && both[i]->holds == array && workspace_buffer(plan->ctx, &plan->space, both[i]) == buffer)
+                if (both[i] && is_held(both[i], array) && workspace_buffer(plan->ctx, &plan->space, both[i]) == buffer)
                     return true;
         }
     return false;
@@ -608,8 +425,6 @@ static bool take_sizes(Plan *plan, Driver *d)
 Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *r)
 {
     Plan *plan = NEW(ctx, Plan);
-    Making making = {.plan = plan, .r = r};
-    const Core *term = NULL;
     *plan = (Plan){.ctx = ctx, .entry = entry, .lowered = r->entry, .workspace_bytes = -1};
     const CoreEntry *as_is = steps_as_it_stands(ctx, r->entry, r->entry->body, r->entry->launch);
     plan->program = lower_entry(ctx, as_is, (LowerPass)(PASS_COUNT - 1));
@@ -617,21 +432,14 @@ Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
         driver_fail(d, STATUS_PROGRAM);
         return NULL;
     }
-    for (int i = 0; i < r->steps.n; i++)
-        if (r->steps.at[i].choices) {
-            making.first = i + 1;
-            term = r->steps.at[i].after;
-            plan->choices = r->steps.at[i].choices;
-            plan->scheduled = true;
-        }
     if (!take_sizes(plan, d))
         return NULL;
-    add_arguments(plan);
-    making.whole = plan->arrays.n - 1;
-    add_stages(&making, term, r->entry->body, (Place){0}, -1);
-    add_kept(plan);
+    plan_add_stages(plan, r);
     add_launches(plan);
     complete_stages(plan);
+    name_kernels(plan);
+    for (int s = 0; s < plan->stages.n; s++)
+        find_readers(plan, s);
     workspace_plan(ctx, plan->program, &plan->space);
     measure_stored(plan);
     add_shares(plan);

@@ -1,6 +1,6 @@
 /* The plan of an entry: `risec lower --plan`. What its kernels are, what each computes and why, what is
- * stored between them. plan.c gathers it from the steps that were made and from the kernels that came
- * out; plan_text.c and plan_json.c show it. */
+ * stored between them. plan_stages.c gathers arrays and stages from the steps that were made, plan.c
+ * the kernels that came out; plan_text.c and plan_json.c show it. */
 #ifndef RISEC_DRIVER_PLAN_H
 #define RISEC_DRIVER_PLAN_H
 
@@ -29,6 +29,7 @@ typedef struct PlanArray {
 typedef struct PlanReads {
     int array; /* of Plan.arrays */
     ArrayReads reads;
+    VEC(int) kernels; /* of the stage's: those that read it */
 } PlanReads;
 
 /* What one kernel, or several that follow each other, compute. */
@@ -47,6 +48,7 @@ typedef struct PlanStage {
     bool vectors;            /* a thread computes neighbours, and reads once what they share */
     VEC(PlanReads) reads;
     VEC(int) kernels;        /* of Plan.launches */
+    VEC(const char *) names; /* of these kernels: A2 is the second one of branch A, and 2 that of all branches */
 } PlanStage;
 
 typedef struct PlanKept { /* an array that is not stored */
@@ -56,7 +58,7 @@ typedef struct PlanKept { /* an array that is not stored */
 
 typedef struct PlanVariant {
     const ImpVariant *variant;
-    int stage;               /* of Plan.stages; -1: not known */
+    VEC(int) stages;         /* of Plan.stages: several where branches of the program have one kernel in common */
     ImpWhens when;           /* beside what the sizes that are given decide for all the plan */
     bool chosen;             /* at the sizes that are given */
     const ImpKernel *form;   /* chosen: the form that is launched */
@@ -87,6 +89,7 @@ typedef struct Plan {
     VEC(PlanStage) stages;
     VEC(PlanLaunch) launches;
     VEC(PlanShare) shares;
+    int most;                 /* kernels, one after the other */
     Workspace space;
     const Launch *at;         /* the sizes; NULL: none are given */
     ImpWhens decided;         /* by them: the branches of the program that the plan is of */
@@ -98,6 +101,9 @@ typedef struct Plan {
 Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *r);
 void plan_text(StrBuf *out, const Plan *plan);
 void plan_json(StrBuf *out, const Plan *plan);
+
+/* Of it: its arrays, and the stages that compute them. */
+void plan_add_stages(Plan *plan, const Rewriting *r);
 
 /* ---- for both ---- */
 /* The value at the plan's sizes; false: there are none, or it has none. */
@@ -123,12 +129,23 @@ const char *plan_line(Ctx *ctx, Span span);
 const char *plan_line_text(Ctx *ctx, Span span);
 /* Who computes the stage. */
 const char *plan_who(Ctx *ctx, const Plan *plan, const PlanStage *stage);
+bool plan_is_of(const PlanVariant *variant, int stage);
+/* Do both say the same? */
+bool plan_same_when(const Plan *plan, const ImpWhens *a, const ImpWhens *b);
 /* No sizes have both. */
 bool plan_excludes(const Plan *plan, const ImpWhens *a, const ImpWhens *b);
 /* Why the stage is no part of a kernel before it; NULL: it is the first. */
 const char *plan_why_apart(Ctx *ctx, const Plan *plan, int stage);
-/* `kernels 2 and 3`. */
+/* `kernels 2 and 3`: those of the stage. */
 const char *plan_kernels(Ctx *ctx, const PlanStage *stage);
+/* Of these, the ones that read the array. */
+const char *plan_readers(Ctx *ctx, const PlanStage *stage, const PlanReads *reads);
+/* `A2`: the kernel of Plan.launches, as one of the stage's. */
+const char *plan_name(const PlanStage *stage, int kernel);
+/* All kernels of the stage's branch. */
+const char *plan_branch(Ctx *ctx, const Plan *plan, const PlanStage *stage);
+/* Is the stage the first one of its branch? */
+bool plan_begins_branch(const Plan *plan, int stage);
 /* `result.2`: the result that a part is. */
 const char *plan_part(const Plan *plan, const PlanArray *part);
 /* ", but for .." of the result, or a state, where stages of their own write some of it; of others "". */

@@ -28,11 +28,21 @@ static void put_line(StrBuf *out, const Plan *plan, Span span)
         put_text(out, "line", line);
 }
 
-static void put_kernels(StrBuf *out, const PlanStage *stage)
+static void put_kernels(StrBuf *out, int n, const int *kernels)
 {
     sb_puts(out, ", \"kernels\": [");
-    for (int i = 0; i < stage->kernels.n; i++)
-        sb_printf(out, "%s%d", i ? ", " : "", stage->kernels.at[i] + 1);
+    for (int i = 0; i < n; i++)
+        sb_printf(out, "%s%d", i ? ", " : "", kernels[i] + 1);
+    sb_putc(out, ']');
+}
+
+static void put_names(StrBuf *out, const PlanStage *stage)
+{
+    sb_puts(out, ", \"names\": [");
+    for (int i = 0; i < stage->names.n; i++) {
+        sb_puts(out, i ? ", " : "");
+        sb_put_json(out, stage->names.at[i]);
+    }
     sb_putc(out, ']');
 }
 
@@ -59,7 +69,7 @@ static void put_readers(StrBuf *out, const Plan *plan, int array)
             if (stage->reads.at[i].array != array)
                 continue;
             sb_printf(out, "%s{\"stage\": %d", n++ ? ", " : "", s + 1);
-            put_kernels(out, stage);
+            put_kernels(out, stage->reads.at[i].kernels.n, stage->reads.at[i].kernels.at);
             put_often(out, plan, stage, &stage->reads.at[i]);
             sb_putc(out, '}');
         }
@@ -150,7 +160,8 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
         put_nat(out, plan, "alone", s->walk->prim.args[s->walk->prim.n_args - 1]->type->size);
     if (apart)
         put_text(out, "apart", apart);
-    put_kernels(out, s);
+    put_kernels(out, s->kernels.n, s->kernels.at);
+    put_names(out, s);
     sb_putc(out, '}');
 }
 
@@ -160,7 +171,11 @@ static void put_variant(StrBuf *out, const Plan *plan, const PlanVariant *v)
     const ImpKernel *k = v->form ? v->form : v->variant->kernel;
     sb_puts(out, "{\"kernel\": ");
     sb_put_json(out, v->name);
-    sb_printf(out, ", \"stage\": %d, \"when\": [", v->stage + 1);
+    sb_puts(out, ", \"stages\": [");
+    for (int s = 0, n = 0; s < plan->stages.n; s++)
+        if (plan_is_of(v, s))
+            sb_printf(out, "%s%d", n++ ? ", " : "", s + 1);
+    sb_puts(out, "], \"when\": [");
     for (int i = 0; i < v->when.n; i++)
         put_test(out, plan, &v->when.at[i], i);
     sb_puts(out, "], \"grid\": [");
@@ -209,6 +224,7 @@ void plan_json(StrBuf *out, const Plan *plan)
     sb_puts(out, "{\"entry\": ");
     sb_put_json(out, plan->entry->name);
     put_flag(out, "scheduled", plan->scheduled);
+    sb_printf(out, ", \"kernels\": %d", plan->most);
     if (plan->lowered->costs)
         put_text(out, "costs", costs_hash_text(plan->ctx, plan->lowered->costs));
     if (plan->at) {

@@ -71,7 +71,7 @@ static void put_readers(StrBuf *out, const Plan *plan, int array)
             if (reads->array != array)
                 continue;
             PlanOften often = plan_often(ctx, plan, stage, reads);
-            sb_printf(&text, "%sby %s, %s", n++ ? "; " : "", plan_kernels(ctx, stage), plan_often_text(ctx, plan, stage, reads));
+            sb_printf(&text, "%sby %s, %s", n++ ? "; " : "", plan_readers(ctx, stage, reads), plan_often_text(ctx, plan, stage, reads));
             plain &= often.most && often.least == often.most && !plan_at_most(stage, reads, often) && !stage->step && !stage->when.n;
             all = often.most ? nat_add(ctx, all, often.most) : all;
         }
@@ -198,14 +198,17 @@ static void put_launch(StrBuf *out, const Plan *plan, int number, int stage)
 {
     const PlanLaunch *launch = &plan->launches.at[number];
     bool any = false;
+    int n = 0; /* variants */
+    for (int v = 0; v < launch->variants.n; v++)
+        n += plan_is_of(&launch->variants.at[v], stage);
     if (launch->launch->group)
         sb_printf(out, "  launched %s times, once for each step\n", plan_number(plan->ctx, plan, launch->launch->group->count));
-    sb_printf(out, "  launch %d", number + 1);
-    if (launch->variants.n > 1)
+    sb_printf(out, "  launch %s", plan_name(&plan->stages.at[stage], number));
+    if (n > 1)
         sb_puts(out, plan->at ? ", by size (* is launched here)" : ", by size");
     sb_puts(out, "\n");
     for (int v = 0; v < launch->variants.n; v++)
-        if (launch->variants.at[v].stage == stage) {
+        if (plan_is_of(&launch->variants.at[v], stage)) {
             put_variant(out, plan, &launch->variants.at[v]);
             any |= launch->variants.at[v].chosen;
         }
@@ -239,7 +242,7 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
     const PlanStage *stage = &plan->stages.at[number];
     const PlanArray *made = stage->makes < 0 ? NULL : &plan->arrays.at[stage->makes];
     const char *what = made ? made->name : "result", *apart = plan_why_apart(ctx, plan, number);
-    sb_printf(out, "\n%s compute%s %s%s%s%s", plan_kernels(ctx, stage), stage->kernels.n == 1 ? "s" : "", what,
+    sb_printf(out, "\n%s compute%s %s%s%s%s", plan_kernels(ctx, stage), stage->kernels.n <= 1 ? "s" : "", what,
               stage->start ? ", before the first step" : "", stage->step ? ", in each step" : "", stage->rest ? plan_rest(plan, made ? stage->makes : result_of(plan)) : "");
     sb_puts(out, stage->when.n ? ", if " : "");
     imp_print_whens(out, &stage->when);
@@ -247,9 +250,11 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
     if (stage->term)
         put_term(out, ctx, stage->term);
     put_filled(out, 2, "who: ", plan_who(ctx, plan, stage));
-    for (int i = 0; i < stage->reads.n; i++)
-        put_filled(out, 2, "reads ", ctx_printf(ctx, "%s: %s", plan->arrays.at[stage->reads.at[i].array].name,
-                                                plan_often_text(ctx, plan, stage, &stage->reads.at[i])));
+    for (int i = 0; i < stage->reads.n; i++) {
+        const PlanReads *reads = &stage->reads.at[i];
+        const char *who = reads->kernels.n < stage->kernels.n ? ctx_printf(ctx, " by %s", plan_readers(ctx, stage, reads)) : "";
+        put_filled(out, 2, "reads ", ctx_printf(ctx, "%s%s: %s", plan->arrays.at[reads->array].name, who, plan_often_text(ctx, plan, stage, reads)));
+    }
     if (apart)
         put_filled(out, 2, "a kernel of its own: ", apart);
     for (int i = 0; i < stage->kernels.n; i++)
@@ -282,9 +287,17 @@ static bool all_launched(const Plan *plan)
     return all;
 }
 
+static void put_branch(StrBuf *out, const Plan *plan, const PlanStage *stage)
+{
+    StrBuf when;
+    sb_init(&when, plan->ctx);
+    imp_print_whens(&when, &stage->when);
+    put_filled(out, 0, "", ctx_printf(plan->ctx, "%s: if %s", plan_branch(plan->ctx, plan, stage), when.text));
+}
+
 void plan_text(StrBuf *out, const Plan *plan)
 {
-    int n = plan->launches.n, here = launched(plan);
+    int n = plan->most, here = launched(plan);
     sb_printf(out, "plan of %s: %s%d kernel%s", plan->entry->name, plan->at || n < 2 || all_launched(plan) ? "" : "at most ", n, n == 1 ? "" : "s");
     if (plan->at && !plan->device_open && here < n)
         sb_printf(out, ", of which %d %s launched", here, here == 1 ? "is" : "are");
@@ -295,6 +308,9 @@ void plan_text(StrBuf *out, const Plan *plan)
         imp_print_whens(out, &plan->decided);
         sb_putc(out, '\n');
     }
+    for (int s = 0; s < plan->stages.n; s++)
+        if (plan_begins_branch(plan, s))
+            put_branch(out, plan, &plan->stages.at[s]);
     put_arrays(out, plan);
     put_kept(out, plan);
     for (int s = 0; s < plan->stages.n; s++)

@@ -59,13 +59,8 @@ PlanOften plan_often(Ctx *ctx, const Plan *plan, const PlanStage *stage, const P
     Nat cells = type_cells(ctx, type);
     if (type->kind == TY_TUPLE) /* whose components may have other lengths */
         return (PlanOften){0};
-    PlanOften often = {nat_exact_quotient(ctx, reads->reads.once, cells), nat_exact_quotient(ctx, reads->reads.uses, cells)};
-    Nat one = nat_const(ctx, 1);
-    if (!stage->keeps)
-        often.least = often.most;
-    else if (often.least != one || often.most != one)
-        often.least = one;
-    return often;
+    Nat most = nat_exact_quotient(ctx, reads->reads.uses, cells);
+    return (PlanOften){most && stage->keeps ? nat_const(ctx, 1) : most, most};
 }
 
 bool plan_at_most(const PlanStage *stage, const PlanReads *reads, PlanOften often)
@@ -118,6 +113,18 @@ static const char *costs(Ctx *ctx, const NestChoice *c)
                       plain(ctx, c->cost + s.write + c->reads * s.read + s.launch));
 }
 
+/* What its kernel makes as a whole and keeps on chip, such as the folds that its elements are made of; or NULL. */
+static const NestChoice *kept_whole(const Plan *plan, const NestChoice *c)
+{
+    const NestChoice *found = NULL;
+    for (int i = 0; i < plan->choices->n && !found; i++) {
+        const NestChoice *other = &plan->choices->at[i];
+        if (other->with && other->with->var == c->nest->var)
+            found = other->whole ? other : kept_whole(plan, other);
+    }
+    return found;
+}
+
 const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
 {
     const Core *element = c->nest->element;
@@ -126,6 +133,10 @@ const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
                           name_of(plan, c->with->var));
     if (c->nest->kept)
         return c->nest->of_rows ? "one kernel works it out with the folds of its row" : "the program says so: toGlobal, nextKernel";
+    const NestChoice *whole = c->inlined || c->whole || c->nest->steps ? NULL : kept_whole(plan, c);
+    if (whole && whole->nest->element->kind == CORE_PRIM)
+        return ctx_printf(ctx, "an element is made of what `%s` makes, which goes through an array: it is done once, and not again for each read",
+                          prim_name(whole->nest->element->prim.id));
     if (c->inlined && c->reads <= 1)
         return "each element is read once at most, so to store it would only add a write and a read";
     if (c->inlined && c->reads >= NEST_MANY)
@@ -150,34 +161,74 @@ const char *plan_why_choice(Ctx *ctx, const Plan *plan, const NestChoice *c)
 
 /* ---- stages ------------------------------------------------------------------------------------ */
 
-static const char *kernels_text(Ctx *ctx, int n, const int *kernels)
+typedef VEC(const char *) Names;
+
+static void add_name(Ctx *ctx, Names *names, const char *name)
+{
+    bool new = true;
+    for (int i = 0; i < names->n; i++)
+        new &= strcmp(names->at[i], name) != 0;
+    if (new)
+        vec_push(ctx, names, name);
+}
+
+static const char *kernels_text(Ctx *ctx, const Names *names)
 {
     StrBuf out;
     sb_init(&out, ctx);
-    sb_puts(&out, n == 1 ? "kernel " : "kernels ");
-    for (int i = 0; i < n; i++)
-        sb_printf(&out, "%s%d", i == 0 ? "" : i + 1 < n ? ", " : " and ", kernels[i] + 1);
-    return n ? out.text : "no kernel of its own";
+    sb_puts(&out, names->n == 1 ? "kernel " : "kernels ");
+    for (int i = 0; i < names->n; i++)
+        sb_printf(&out, "%s%s", i == 0 ? "" : i + 1 < names->n ? ", " : " and ", names->at[i]);
+    return names->n ? out.text : "no kernel of its own";
 }
 
-const char *plan_kernels(Ctx *ctx, const PlanStage *stage) { return kernels_text(ctx, stage->kernels.n, stage->kernels.at); }
+const char *plan_name(const PlanStage *stage, int kernel)
+{
+    int k = 0;
+    while (stage->kernels.at[k] != kernel)
+        k++;
+    return stage->names.at[k];
+}
+
+static void add_names(Ctx *ctx, Names *names, const PlanStage *stage)
+{
+    for (int i = 0; i < stage->names.n; i++)
+        add_name(ctx, names, stage->names.at[i]);
+}
+
+const char *plan_kernels(Ctx *ctx, const PlanStage *stage)
+{
+    Names names = {0};
+    add_names(ctx, &names, stage);
+    return kernels_text(ctx, &names);
+}
+
+const char *plan_readers(Ctx *ctx, const PlanStage *stage, const PlanReads *reads)
+{
+    Names names = {0};
+    for (int i = 0; i < reads->kernels.n; i++)
+        add_name(ctx, &names, plan_name(stage, reads->kernels.at[i]));
+    return kernels_text(ctx, &names);
+}
+
+const char *plan_branch(Ctx *ctx, const Plan *plan, const PlanStage *stage)
+{
+    Names names = {0};
+    for (int s = 0; s < plan->stages.n; s++)
+        if (plan_same_when(plan, &plan->stages.at[s].when, &stage->when))
+            add_names(ctx, &names, &plan->stages.at[s]);
+    return kernels_text(ctx, &names);
+}
 
 const char *plan_makers(Ctx *ctx, const Plan *plan, int array, bool *several)
 {
-    VEC(int) kernels = {0};
+    Names names = {0};
     int made = plan->arrays.at[array].place == PLAN_RESULT ? -1 : array;
-    for (int k = 0; k < plan->launches.n; k++) {
-        bool makes = false;
-        for (int s = 0; s < plan->stages.n; s++) {
-            const PlanStage *stage = &plan->stages.at[s];
-            for (int i = 0; i < stage->kernels.n; i++)
-                makes |= stage->makes == made && stage->kernels.at[i] == k;
-        }
-        if (makes)
-            vec_push(ctx, &kernels, k);
-    }
-    *several = kernels.n > 1;
-    return kernels_text(ctx, kernels.n, kernels.at);
+    for (int s = 0; s < plan->stages.n; s++)
+        if (plan->stages.at[s].makes == made)
+            add_names(ctx, &names, &plan->stages.at[s]);
+    *several = names.n > 1;
+    return kernels_text(ctx, &names);
 }
 
 int plan_maker(const Plan *plan, int array)

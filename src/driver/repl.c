@@ -153,7 +153,7 @@ static void define(Ctx *ctx, Turn *turn)
         const Item *item = file->items.at[i];
         const char *text = turn->typed.text, *from = blanked(ctx, text, text + item->span.lo);
         size_t n = i + 1 < file->items.n ? item->span.hi : strlen(text);
-        remember(ctx, turn, item, (Typed){intern(ctx, from, n), turn->typed.line});
+        remember(ctx, turn, item, (Typed){intern(ctx, from, n), turn->typed.line, 0});
     }
 }
 
@@ -209,7 +209,7 @@ static void bind(Ctx *ctx, Turn *turn)
     int n = names.list.n;
     Typed *typed = NEWN(ctx, Typed, n + 1);
     for (int i = 0; i < n; i++)
-        typed[i] = (Typed){ctx_printf(ctx, "def %s =\n%s\nin %s", names.list.at[i], turn->typed.text, names.list.at[i]), turn->typed.line - 1};
+        typed[i] = (Typed){ctx_printf(ctx, "def %s =\n%s\nin %s", names.list.at[i], turn->typed.text, names.list.at[i]), turn->typed.line - 1, 0};
     /* A mistake in the value is one, however many names there are. */
     if (!n || !are_good(ctx, turn, 1, typed) || !are_good(ctx, turn, n, typed))
         return;

@@ -128,13 +128,16 @@ const HelpTopic help_topics[] = {
      "First the arrays: inputs and results with their bytes, those that are stored between kernels and why, those that are not stored. Then each kernel: its term as the scheduler leaves "
      "it to the rules, who computes an element, what it reads and how often, why it is no part of the kernel before, and for each class of sizes the blocks and threads.\n"
      "\n"
+     "If sizes choose between branches of the program, the kernels of each branch have a letter: A1 and A2, B1 and so on. The number says which of the branch's kernels it is.\n"
+     "\n"
      "`each element n times` counts what the term asks for: a read that stands twice in one function is one. Where threads of a "
      "block keep what they read on chip, there are two bounds: once, if all of that fits, and what the term asks for.\n"
      "\n"
      "Entries that are lowered by hand or by another strategy have kernels, stored arrays and blocks, and no reasons.\n"
      "\n"
      "With --json: \"arrays\", \"notStored\", \"stages\" (what one kernel, or several that follow each other, compute) and \"launches\". A formula has its value at the sizes "
-     "beside it: \"bytes\" and \"bytesHere\". Kernels and stages count from 1; a variant that is \"launched\" has its blocks in \"gridHere\".\n"},
+     "beside it: \"bytes\" and \"bytesHere\". \"kernels\" is how many run one after the other, at most; those of a stage "
+     "are numbers of launches, which count from 1, as stages do, and \"names\" are what the text calls them. A variant that is \"launched\" has its blocks in \"gridHere\".\n"},
     {"profile", "what the simulator counts, and `expect` clauses",
      "`risec run FILE --profile` prints a table with a row for each line of the program: what a GPU would do for it, and a verdict in words. "
      "With --json it is \"profile\". Nothing is measured in time; docs/profiling.md says how each counter is counted.\n"

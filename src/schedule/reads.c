@@ -1,15 +1,32 @@
 /* How often elements are read: iterations of what is around a read, times the elements that it asks
- * for. A read of a scalar that stands in several places of one scope is one. */
+ * for. A read of a scalar that stands in several places of one scope is one.
+ *
+ * Names of arrays are followed to what they stand for. Elements that are found somewhere, by a view say,
+ * are read for each use of the name; so are those that the element of a map or of generate is made of. What
+ * `let` binds is made once, and so is what is made as a whole, by a scan say. */
 #include "schedule/reads.h"
 
 #include "ir/key.h"
 #include "ir/terms.h"
+#include "schedule/asked.h"
 
-typedef VEC(const CoreVar *) Arrays; /* a component of a tuple each */
+typedef enum Found { FOUND_NONE, FOUND_SCALARS, FOUND_ALL } Found;
+
+/* Which reads are counted. */
+typedef struct Mode {
+    bool whole;    /* of what is made as a whole */
+    bool computed; /* of scalars that are computed */
+    bool once;     /* of FOUND_SCALARS: scalars within arrays are computed here, too */
+    Found found;   /* of elements that are found somewhere; FOUND_SCALARS: if no arrays are asked for */
+} Mode;
+static const Mode everything = {true, true, false, FOUND_ALL};
 
 typedef struct Bound { /* a variable that a function or `let` binds */
     const CoreVar *var;
-    Arrays of;         /* what its elements are elements of; nothing: it is computed */
+    const Core *of;    /* it is this, or an element of it; NULL: something else */
+    bool element;
+    int depth;         /* functions around it */
+    bool read;         /* its scalars, in its own function */
 } Bound;
 
 typedef struct Counting {
@@ -18,6 +35,8 @@ typedef struct Counting {
     ReadsOf *out;
     VEC(Bound) bound;
     VEC(const Core *) seen; /* reads in the scopes around */
+    int depth; /* functions around */
+    bool anew;
     bool at_most;
 } Counting;
 
@@ -75,9 +94,13 @@ Nat nat_exact_quotient(Ctx *ctx, Nat a, Nat b)
     return sum;
 }
 
-/* ---- what stands for what ---------------------------------------------------------------------- */
+/* ---- counting ---------------------------------------------------------------------------------- */
 
-static const Bound *bound_of(const Counting *c, const CoreVar *var)
+static void ask(Counting *c, const Core *term, Asked asked, Nat times, Mode mode);
+
+static void ask_all(Counting *c, const Core *term, Nat times) { ask(c, term, (Asked){0}, times, everything); }
+
+static Bound *bound_of(const Counting *c, const CoreVar *var)
 {
     for (int i = c->bound.n - 1; i >= 0; i--)
         if (c->bound.at[i].var == var)
@@ -85,70 +108,28 @@ static const Bound *bound_of(const Counting *c, const CoreVar *var)
     return NULL;
 }
 
-static bool has_arrays(Type type)
-{
-    bool found = type->kind == TY_ARRAY || type->kind == TY_VEC;
-    for (int i = 0; i < type->n_items && !found; i++)
-        found = has_arrays(type->items[i]);
-    return found;
-}
+/* Are scalars with this name first counted where they are used? Sizes use an index without mentioning it. */
+static bool is_anew(const Counting *c, const CoreVar *var) { return c->anew && !var->nat; }
 
-static bool is_generate(const Core *term) { return term->kind == CORE_PRIM && term->prim.id == P_generate; }
+static void bind(Counting *c, const CoreVar *var, const Core *of, bool element) { vec_push(c->ctx, &c->bound, ((Bound){var, of, element, c->depth, !is_anew(c, var)})); }
 
-/* Only changes where elements are found. */
-static bool is_view(const Core *term)
-{
-    return term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_VIEW && !is_generate(term) &&
-           !prim_is_scatter(term->prim.id);
-}
-
-/* The arrays that a term is a view of, if it is one; nothing is counted. */
-static void sources(const Counting *c, const Core *term, Arrays *out)
-{
-    if (term->kind == CORE_VAR) {
-        const Bound *bound = bound_of(c, term->var);
-        for (int i = 0; bound && i < bound->of.n; i++)
-            vec_push(c->ctx, out, bound->of.at[i]);
-        if (!bound && has_arrays(term->type))
-            vec_push(c->ctx, out, term->var);
-        return;
-    }
-    if (term->kind == CORE_PROJ) {
-        Arrays all = {0};
-        sources(c, term->proj.value, &all);
-        bool each = all.n == term->proj.value->type->n_items;
-        for (int i = 0; i < all.n; i++)
-            if (!each || i == term->proj.index)
-                vec_push(c->ctx, out, all.at[i]);
-        return;
-    }
-    for (int i = 0; is_view(term) && i < term->prim.n_args; i++)
-        if (term->prim.args[i]->kind != CORE_LAMBDA)
-            sources(c, term->prim.args[i], out);
-}
-
-/* ---- counting ---------------------------------------------------------------------------------- */
-
-static void add(Counting *c, const CoreVar *array, Nat once, Nat uses)
+static void add(Counting *c, const CoreVar *array, Nat uses)
 {
     Ctx *ctx = c->ctx;
     int i = 0;
+    if (nat_is(uses, 0))
+        return;
     while (i < c->out->n && c->out->at[i].array != array)
         i++;
     if (i == c->out->n)
-        vec_push(ctx, c->out, ((ArrayReads){.array = array, .once = nat_const(ctx, 0), .uses = nat_const(ctx, 0)}));
+        vec_push(ctx, c->out, ((ArrayReads){.array = array, .uses = nat_const(ctx, 0)}));
     ArrayReads *reads = &c->out->at[i];
-    if (once)
-        reads->once = nat_add(ctx, reads->once, once);
-    if (uses)
-        reads->uses = nat_add(ctx, reads->uses, uses);
+    reads->uses = nat_add(ctx, reads->uses, uses);
     reads->at_most |= c->at_most;
 }
 
 static bool was_seen(Counting *c, const Core *read)
 {
-    if (has_arrays(read->type))
-        return false;
     for (int i = 0; i < c->seen.n; i++)
         if (core_same(c->ctx, c->seen.at[i], read))
             return true;
@@ -156,110 +137,219 @@ static bool was_seen(Counting *c, const Core *read)
     return false;
 }
 
-static void visit(Counting *c, const Core *term, Nat times);
-static void visit_generate(Counting *c, const Core *term, Nat elements, Nat times);
-
-/* Of how many elements of an array these cells are; all, where that is not known. */
-static Nat elements_asked(const Counting *c, Type array, Nat cells)
+static bool is_view(const Core *term)
 {
-    Nat n = nat_exact_quotient(c->ctx, cells, type_cells(c->ctx, array->elem));
-    return n && nat_le(c->ctx, c->known, n, array->size) ? n : array->size;
+    return term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_VIEW && term->prim.id != P_generate &&
+           !prim_is_scatter(term->prim.id);
 }
 
 static bool is_zip(PrimId id) { return id == P_zip || id == P_zip3 || id == P_zip4; }
 
-typedef enum Asked { ASKED_ONCE = 1, ASKED_USES = 2, ASKED = 3 } Asked;
+/* Is it an array in memory, or an element of one, whose tuples lie there as they are? */
+static bool is_of_memory(const Counting *c, const Core *term)
+{
+    const Bound *bound = term->kind == CORE_VAR ? bound_of(c, term->var) : NULL;
+    if (term->kind == CORE_VAR)
+        return !bound || (bound->of && is_of_memory(c, bound->of));
+    return is_view(term) && !is_zip(term->prim.id) && term->prim.id != P_concat &&
+           is_of_memory(c, term->prim.args[term->prim.n_args - 1]);
+}
 
-/* `cells` elements of this array are asked for, so many times. */
-static void ask(Counting *c, const Core *array, Nat cells, Nat times, Asked what)
+static bool is_read(const Core *term) { return term->kind == CORE_VAR || term->kind == CORE_PROJ || is_view(term); }
+
+/* A read of a scalar; of a tuple of them in memory, all of it. NULL: it is none. */
+static const Core *scalar_read(const Counting *c, const Core *term)
+{
+    const Core *tuple = term;
+    if (type_gives_arrays(term->type) || !is_read(term))
+        return NULL;
+    while (tuple->kind == CORE_PROJ)
+        tuple = tuple->proj.value;
+    return is_view(tuple) && !type_gives_arrays(tuple->type) && is_of_memory(c, tuple) ? tuple : term;
+}
+
+/* Of elements that a function is given, by this name. */
+static Mode where_given(const Counting *c, const CoreVar *var, Mode mode)
+{
+    bool scalars = mode.computed && !is_anew(c, var);
+    return (Mode){mode.whole, scalars, false, scalars ? FOUND_SCALARS : FOUND_NONE};
+}
+
+/* Scalars with a name that are read anew: all of them, for the first use in the function that has it. */
+static void ask_anew(Counting *c, Bound *bound, Asked asked, Nat times)
+{
+    const bool own = bound->depth == c->depth, found = bound->of && (bound->element || is_read(bound->of));
+    if (!found || (own && bound->read))
+        return;
+    bound->read |= own;
+    asked = own ? (Asked){0} : asked;
+    ask(c, bound->of, bound->element ? asked_first(c->ctx, asked, 0, 1, nat_const(c->ctx, 1), NULL) : asked, times, (Mode){false, true, false, FOUND_SCALARS});
+}
+
+/* What has a name. Its scalars were counted where it was bound, unless they are read anew. */
+static void ask_bound(Counting *c, const Core *term, Bound *bound, Asked asked, Nat times, Mode mode)
+{
+    const Mode here = {false, mode.computed && bound->element, false, mode.found};
+    if (!asked.n && !type_gives_arrays(asked_type(term->type, asked))) {
+        if (c->anew && mode.found != FOUND_NONE)
+            ask_anew(c, bound, asked, times);
+    } else if (bound->of)
+        ask(c, bound->of, bound->element ? asked_first(c->ctx, asked, 0, 1, nat_const(c->ctx, 1), NULL) : asked, times, here);
+}
+
+static void ask_var(Counting *c, const Core *term, Asked asked, Nat times, Mode mode)
+{
+    Bound *bound = bound_of(c, term->var);
+    if (bound)
+        ask_bound(c, term, bound, asked, times, mode);
+    else if (mode.found != FOUND_NONE)
+        add(c, term->var, nat_mul(c->ctx, times, asked_elements(c->ctx, term->type, asked, mode.found == FOUND_SCALARS)));
+}
+
+/* Of how many rows of m elements each, if n elements of their join are asked for. */
+static Asked of_join(const Counting *c, Type type, Asked asked, Nat rows, Nat m)
+{
+    asked = asked_dims(c->ctx, type, asked, 1);
+    Nat n = asked.dims[0], full = n == type->size ? rows : nat_exact_quotient(c->ctx, n, m);
+    return asked_first(c->ctx, asked, 1, 2, full ? full : nat_const(c->ctx, 1), full ? m : n);
+}
+
+static bool is_padding(PrimId id) { return id == P_padCst || id == P_padTo; }
+
+/* What the view asks of its array. */
+static Asked through_view(const Counting *c, const Core *view, const Core *array, Asked asked)
 {
     Ctx *ctx = c->ctx;
-    int indices;
-    const Core *first, *base = term_base(array, &indices, &first);
-    if (base->kind == CORE_VAR || base->kind == CORE_PROJ) {
-        const Bound *bound = base->kind == CORE_VAR ? bound_of(c, base->var) : NULL;
-        bool inside = bound || base->kind == CORE_PROJ;
-        Arrays of = {0};
-        sources(c, base, &of);
-        Nat all = nat_mul(ctx, cells, times);
-        if (!was_seen(c, array))
-            for (int i = 0; i < of.n; i++)
-                add(c, of.at[i], (what & ASKED_ONCE) && !inside ? all : NULL, what & ASKED_USES ? all : NULL);
-        return;
+    switch ((int)view->prim.id) {
+    case P_index: case P_single:
+        return asked_first(ctx, asked, 0, 1, nat_const(ctx, 1), NULL);
+    case P_transpose:
+        asked = asked_dims(ctx, view->type, asked, 2);
+        return asked_first(ctx, asked, 2, 2, asked.dims[1], asked.dims[0]);
+    case P_join: case P_asScalar:
+        return of_join(c, view->type, asked, array->type->size, array->type->elem->size);
+    case P_split: case P_splitDrop: case P_slide: case P_asVector:
+        asked = asked_dims(ctx, view->type, asked, 2);
+        return asked_first(ctx, asked, 2, 1, nat_mul(ctx, asked.dims[0], asked.dims[1]), NULL);
+    case P_id:
+        return asked;
+    case P_unzip:
+        return asked.n_path ? asked_dims(ctx, view->type, asked, 1) : asked;
+    default:
+        asked = asked_dims(ctx, view->type, asked, 1);
+        if (is_padding(view->prim.id) && asked.dims[0] == view->type->size)
+            return asked_first(ctx, asked, 1, 1, array->type->size, NULL);
+        return asked;
     }
-    if (is_generate(array)) {
-        visit_generate(c, array, elements_asked(c, array->type, cells), times);
-        return;
-    }
-    if (!is_view(array)) {
-        visit(c, array, times);
-        return;
-    }
-    bool at_most = c->at_most;
-    PrimId id = array->prim.id;
-    bool own = id == P_concat || (is_zip(id) && has_arrays(array->type->elem)); /* parts have their own cells */
-    c->at_most |= id == P_padCst || id == P_padTo;
-    for (int i = 0; i < array->prim.n_args; i++) {
-        const Core *arg = array->prim.args[i];
-        if (has_arrays(arg->type))
-            ask(c, arg, own ? type_cells(ctx, arg->type) : cells, times, what);
-        else
-            visit(c, arg, times);
+}
+
+static void ask_zip(Counting *c, const Core *zip, Asked asked, Nat times, Mode mode)
+{
+    if (asked.n_path)
+        ask(c, zip->prim.args[asked.path[0]], asked_below(asked), times, mode);
+    for (int i = 0; !asked.n_path && i < zip->prim.n_args; i++)
+        ask(c, zip->prim.args[i], asked, times, mode);
+}
+
+static void ask_concat(Counting *c, const Core *term, Asked asked, Nat times, Mode mode)
+{
+    const bool at_most = c->at_most, full = !asked.n || asked.dims[0] == term->type->size;
+    c->at_most |= !full;
+    for (int i = 0; i < term->prim.n_args; i++) {
+        const Core *part = term->prim.args[i];
+        ask(c, part, asked.n && full ? asked_first(c->ctx, asked, 1, 1, part->type->size, NULL) : asked, times, mode);
     }
     c->at_most = at_most;
 }
 
-static void bind(Counting *c, const CoreVar *var, Arrays of) { vec_push(c->ctx, &c->bound, ((Bound){var, of})); }
-
-/* A function of n elements of the array: those that are arrays stand for theirs. */
-static void visit_function(Counting *c, const Core *f, const Core *array, Nat times)
+/* The array is the last argument; before it, gather has indices, paddings what they pad with. */
+static void ask_view(Counting *c, const Core *view, Asked asked, Nat times, Mode mode)
 {
-    Ctx *ctx = c->ctx;
-    int seen = c->seen.n, bound = c->bound.n;
-    Arrays of = {0}, none = {0};
-    if (has_arrays(array->type->elem))
-        sources(c, array, &of);
-    ask(c, array, type_cells(ctx, array->type), times, of.n ? ASKED_ONCE : ASKED);
+    const bool at_most = c->at_most;
+    const Core *array = view->prim.args[view->prim.n_args - 1], *other = view->prim.n_args > 1 ? view->prim.args[0] : NULL;
+    const Asked below = through_view(c, view, array, asked);
+    if (other)
+        ask(c, other, view->prim.id == P_gather ? (Asked){.n = 1, .dims = below.dims} : (Asked){0}, times, mode);
+    c->at_most |= is_padding(view->prim.id) && below.dims[0] != array->type->size;
+    ask(c, array, below, times, mode);
+    c->at_most = at_most;
+}
+
+typedef struct Scope {
+    int seen, bound;
+} Scope;
+
+static Scope enter(Counting *c)
+{
+    c->depth++;
+    return (Scope){c->seen.n, c->bound.n};
+}
+
+static void leave(Counting *c, Scope scope)
+{
+    c->depth--;
+    c->seen.n = scope.seen;
+    c->bound.n = scope.bound;
+}
+
+/* Does the function's last parameter stand for elements of the array? */
+static bool takes_elements(const Core *f, const Core *array)
+{
+    return f->kind == CORE_LAMBDA && array && array->type->kind == TY_ARRAY && f->lambda.n && f->lambda.params[f->lambda.n - 1]->type == array->type->elem;
+}
+
+/* The function whose values, for indices or for elements of an array, the elements are; else NULL. */
+static const Core *function_of_elements(const Core *term)
+{
+    const Core *f = term->prim.n_args ? term->prim.args[0] : NULL;
+    if (term->prim.id == P_generate)
+        return f;
+    bool maps = term->prim.n_args == 2 && f->kind == CORE_LAMBDA && f->lambda.n == 1 && takes_elements(f, term->prim.args[1]) &&
+                term->type->kind == TY_ARRAY && f->lambda.body->type == term->type->elem && term->prim.args[1]->type->size == term->type->size;
+    return maps ? f : NULL;
+}
+
+static void ask_elements(Counting *c, const Core *term, const Core *f, Asked asked, Nat times, Mode mode)
+{
+    const Core *array = term->prim.id == P_generate ? NULL : term->prim.args[term->prim.n_args - 1];
+    asked = asked_dims(c->ctx, term->type, asked, 1);
+    if (array)
+        ask(c, array, (Asked){.n = 1, .dims = asked.dims}, times, where_given(c, f->lambda.params[0], mode));
+    const Scope scope = enter(c);
+    bind(c, f->lambda.params[0], array, true);
+    ask(c, f->lambda.body, asked_first(c->ctx, asked, 1, 0, NULL, NULL), nat_mul(c->ctx, times, asked.dims[0]), mode);
+    leave(c, scope);
+}
+
+static void ask_function(Counting *c, const Core *f, const Core *array, Nat times)
+{
+    const Scope scope = enter(c);
+    const bool elements = takes_elements(f, array);
     for (int i = 0; i < f->lambda.n; i++)
-        bind(c, f->lambda.params[i], i + 1 == f->lambda.n ? of : none);
-    visit(c, f->lambda.body, nat_mul(ctx, times, array->type->size));
-    c->seen.n = seen;
-    c->bound.n = bound;
+        bind(c, f->lambda.params[i], elements && i + 1 == f->lambda.n ? array : NULL, true);
+    ask_all(c, f->lambda.body, elements ? nat_mul(c->ctx, times, array->type->size) : times);
+    leave(c, scope);
 }
 
-static void visit_generate(Counting *c, const Core *term, Nat elements, Nat times)
+static void ask_made(Counting *c, const Core *term, Nat times)
 {
-    const Core *f = term->prim.args[0];
-    int seen = c->seen.n, bound = c->bound.n;
-    bind(c, f->lambda.params[0], (Arrays){0});
-    visit(c, f->lambda.body, nat_mul(c->ctx, times, elements));
-    c->seen.n = seen;
-    c->bound.n = bound;
-}
-
-static void visit_prim(Counting *c, const Core *term, Nat times)
-{
-    int n = term->prim.n_args;
-    const Core *array = n && term->prim.args[n - 1]->type->kind == TY_ARRAY ? term->prim.args[n - 1] : NULL;
-    bool of_function = false;
-    if (is_generate(term)) {
-        visit_generate(c, term, term->prim.nats[0], times);
-        return;
-    }
+    const int n = term->prim.n_args;
+    const Core *last = n ? term->prim.args[n - 1] : NULL;
+    const Core *of_elements = NULL;
+    for (int i = 0; i < n; i++)
+        of_elements = takes_elements(term->prim.args[i], last) ? term->prim.args[i] : of_elements;
     for (int i = 0; i < n; i++) {
         const Core *arg = term->prim.args[i];
-        bool function = arg->kind == CORE_LAMBDA;
-        if (function && array)
-            visit_function(c, arg, array, times);
-        else if (arg == array && of_function)
-            ; /* with the function */
-        else if (has_arrays(arg->type))
-            ask(c, arg, type_cells(c->ctx, arg->type), times, ASKED);
+        if (arg->kind == CORE_LAMBDA)
+            ask_function(c, arg, last, times);
+        else if (arg == last && of_elements)
+            ask(c, arg, (Asked){.n = 1, .dims = &arg->type->size}, times, where_given(c, of_elements->lambda.params[of_elements->lambda.n - 1], everything));
         else
-            visit(c, arg, times);
-        of_function |= function;
+            ask_all(c, arg, times);
     }
 }
+
+/* ---- conditions -------------------------------------------------------------------------------- */
 
 static Nat larger(const Counting *c, Nat a, Nat b)
 {
@@ -268,88 +358,155 @@ static Nat larger(const Counting *c, Nat a, Nat b)
     return nat_le(c->ctx, c->known, b, a) ? a : nat_max(c->ctx, a, b);
 }
 
-/* What is computed under a condition: of two branches, the one that reads more. */
-static void visit_choice(Counting *c, const Core *then, const Core *otherwise, Nat times)
+static Nat uses_of(Ctx *ctx, const ReadsOf *reads, const CoreVar *array)
 {
-    Ctx *ctx = c->ctx;
-    bool at_most = c->at_most;
-    ReadsOf *all = c->out, parts[2] = {{0}, {0}};
-    c->at_most = true;
-    for (int k = 0; k < 2; k++) {
-        const Core *branch = k ? otherwise : then;
-        int seen = c->seen.n;
-        c->out = &parts[k];
-        if (branch && has_arrays(branch->type))
-            ask(c, branch, type_cells(ctx, branch->type), times, ASKED);
-        else if (branch)
-            visit(c, branch, times);
-        c->seen.n = seen;
-    }
-    c->out = all;
-    for (int i = 0; i < parts[0].n; i++) {
-        ArrayReads a = parts[0].at[i], b = {.once = nat_const(ctx, 0), .uses = nat_const(ctx, 0)};
-        for (int k = 0; k < parts[1].n; k++)
-            if (parts[1].at[k].array == a.array)
-                b = parts[1].at[k];
-        add(c, a.array, larger(c, a.once, b.once), larger(c, a.uses, b.uses));
-    }
-    for (int k = 0; k < parts[1].n; k++) {
-        bool both = false;
-        for (int i = 0; i < parts[0].n; i++)
-            both |= parts[0].at[i].array == parts[1].at[k].array;
-        if (!both)
-            add(c, parts[1].at[k].array, parts[1].at[k].once, parts[1].at[k].uses);
-    }
-    c->at_most = at_most;
+    for (int i = 0; i < reads->n; i++)
+        if (reads->at[i].array == array)
+            return reads->at[i].uses;
+    return nat_const(ctx, 0);
 }
 
-static void visit_let(Counting *c, const Core *term, Nat times)
+/* Is n 0 wherever the condition, that sizes are not 0, fails? */
+static bool is_none_unless(Ctx *ctx, const Core *cond, Nat n)
 {
-    Arrays of = {0};
-    if (has_arrays(term->let.value->type))
-        sources(c, term->let.value, &of);
-    if (!of.n)
-        visit(c, term->let.value, times);
-    bind(c, term->let.var, of);
-    visit(c, term->let.body, times);
+    if (cond->kind != CORE_PRIM || cond->prim.n_args != 2)
+        return false;
+    const Core *a = cond->prim.args[0], *b = cond->prim.args[1];
+    if (cond->prim.id == P_and)
+        return is_none_unless(ctx, a, n) && is_none_unless(ctx, b, n);
+    bool sizes = a->kind == CORE_SIZE && b->kind == CORE_SIZE;
+    return sizes && cond->prim.id == P_le && nat_is(a->size, 1) && nat_exact_quotient(ctx, n, b->size);
+}
+
+static void add_uses(Counting *c, const CoreVar *array, Nat uses, bool at_most)
+{
+    const bool before = c->at_most;
+    c->at_most |= at_most;
+    add(c, array, uses);
+    c->at_most = before;
+}
+
+/* What is computed under a condition: of two branches, the one that reads more. */
+static void ask_choice(Counting *c, const Core *cond, const Core *then, const Core *otherwise, Asked asked, Nat times)
+{
+    ReadsOf *out = c->out, parts[2] = {{0}, {0}};
+    for (int k = 0; k < 2; k++) {
+        const Core *branch = k ? otherwise : then;
+        c->out = &parts[k];
+        if (branch)
+            ask(c, branch, asked, times, everything);
+    }
+    c->out = out;
+    for (int i = 0; i < parts[0].n; i++) {
+        const ArrayReads *a = &parts[0].at[i];
+        Nat b = uses_of(c->ctx, &parts[1], a->array);
+        bool exact = nat_is(b, 0) && !a->at_most && is_none_unless(c->ctx, cond, a->uses);
+        add_uses(c, a->array, larger(c, a->uses, b), !exact);
+    }
+    for (int i = 0; i < parts[1].n; i++)
+        if (nat_is(uses_of(c->ctx, &parts[0], parts[1].at[i].array), 0))
+            add_uses(c, parts[1].at[i].array, parts[1].at[i].uses, true);
+}
+
+/* ---- terms ------------------------------------------------------------------------------------- */
+
+static void ask_let(Counting *c, const Core *term, Asked asked, Nat times, Mode mode)
+{
+    const Core *value = term->let.value;
+    const Mode here = {mode.whole, mode.computed, true, mode.computed ? FOUND_SCALARS : FOUND_NONE};
+    if (!is_anew(c, term->let.var) || !is_read(value) || type_gives_arrays(value->type))
+        ask(c, value, (Asked){0}, times, here);
+    bind(c, term->let.var, value, false);
+    ask(c, term->let.body, asked, times, mode);
     c->bound.n--;
 }
 
-static void visit(Counting *c, const Core *term, Nat times)
+/* Of what is made as a whole, or a scalar. */
+static bool is_counted(const Core *term, Mode mode) { return type_gives_arrays(term->type) ? mode.whole : mode.computed; }
+
+static void ask_prim(Counting *c, const Core *term, Asked asked, Nat times, Mode mode)
 {
-    int indices;
-    const Core *first, *base = term_base(term, &indices, &first);
-    bool lazy = term->kind == CORE_PRIM && (term->prim.id == P_and || term->prim.id == P_or);
-    if (indices > 0 || (term->kind == CORE_VAR && has_arrays(term->type)) || is_view(term)) {
-        if (base->kind == CORE_VAR || is_view(term))
-            ask(c, term, type_cells(c->ctx, term->type), times, ASKED);
-        else
-            visit(c, base, times);
-    } else if (term->kind == CORE_VAR) {
-        if (!bound_of(c, term->var) && !was_seen(c, term))
-            add(c, term->var, times, times);
-    } else if (term->kind == CORE_LET) {
-        visit_let(c, term, times);
-    } else if (term->kind == CORE_IF) {
-        visit(c, term->cond.cond, times);
-        visit_choice(c, term->cond.then, term->cond.otherwise, times);
-    } else if (lazy) {
-        visit(c, term->prim.args[0], times);
-        visit_choice(c, term->prim.args[1], NULL, times);
-    } else if (term->kind == CORE_PRIM) {
-        visit_prim(c, term, times);
-    } else if (term->kind == CORE_TUPLE || term->kind == CORE_PROJ) {
-        for (int i = 0; i < term_children(term); i++)
-            visit(c, term_child(term, i), times);
+    const PrimId id = term->prim.id;
+    const Core *f = function_of_elements(term);
+    if (f)
+        ask_elements(c, term, f, asked, times, mode);
+    else if (is_zip(id))
+        ask_zip(c, term, asked, times, mode);
+    else if (id == P_concat)
+        ask_concat(c, term, asked, times, mode);
+    else if (is_view(term))
+        ask_view(c, term, asked, times, mode);
+    else if (is_counted(term, mode) && (id == P_and || id == P_or)) {
+        ask_all(c, term->prim.args[0], times);
+        ask_choice(c, term->prim.args[0], term->prim.args[1], NULL, (Asked){0}, times);
+    } else if (is_counted(term, mode))
+        ask_made(c, term, times);
+}
+
+/* Of a tuple with a name, each item. */
+static void ask_items(Counting *c, const Core *tuple, Nat times, Mode mode)
+{
+    for (int i = 0; i < tuple->type->n_items; i++) {
+        Core *item = NEW(c->ctx, Core);
+        *item = (Core){.kind = CORE_PROJ, .span = tuple->span, .type = tuple->type->items[i], .height = tuple->height + 1, .finished = true};
+        item->proj.index = i;
+        item->proj.value = term_copy(c->ctx, tuple);
+        ask(c, item, (Asked){0}, times, mode);
     }
 }
 
-void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, ReadsOf *out)
+static void ask(Counting *c, const Core *term, Asked asked, Nat times, Mode mode)
 {
-    Counting c = {.ctx = ctx, .known = known, .out = out};
-    visit(&c, term, nat_const(ctx, 1));
-    for (int i = 0; i < out->n; i++) {
-        out->at[i].once = nat_simplify(ctx, known, out->at[i].once);
-        out->at[i].uses = nat_simplify(ctx, known, out->at[i].uses);
+    Type type = asked_type(term->type, asked);
+    if (mode.found == FOUND_SCALARS && type->kind != TY_TUPLE) {
+        const bool array = type->kind == TY_ARRAY;
+        mode.computed &= mode.once || !array;
+        mode.found = array ? FOUND_NONE : FOUND_ALL;
     }
+    if (!mode.whole && !mode.computed && mode.found == FOUND_NONE)
+        return;
+    const Core *read = mode.found == FOUND_ALL && !asked.n && !asked.n_path ? scalar_read(c, term) : NULL;
+    if (read && was_seen(c, read))
+        return;
+    term = read ? read : term;
+    if ((term->kind == CORE_VAR || term->kind == CORE_PROJ) && !asked.n && !asked.n_path && term->type->kind == TY_TUPLE &&
+        !is_of_memory(c, term)) {
+        ask_items(c, term, times, mode);
+        return;
+    }
+    switch (term->kind) {
+    case CORE_VAR:
+        ask_var(c, term, asked, times, mode);
+        break;
+    case CORE_PRIM:
+        ask_prim(c, term, asked, times, mode);
+        break;
+    case CORE_LET:
+        ask_let(c, term, asked, times, mode);
+        break;
+    case CORE_IF:
+        if (is_counted(term, mode)) {
+            ask_all(c, term->cond.cond, times);
+            ask_choice(c, term->cond.cond, term->cond.then, term->cond.otherwise, asked, times);
+        }
+        break;
+    case CORE_PROJ:
+        ask(c, term->proj.value, asked_component(c->ctx, asked, term->proj.index), times, mode);
+        break;
+    case CORE_TUPLE:
+        for (int i = 0; i < term->tuple.n; i++)
+            if (!asked.n_path || asked.path[0] == i)
+                ask(c, term->tuple.items[i], asked.n_path ? asked_below(asked) : asked, times, mode);
+        break;
+    case CORE_LIT: case CORE_SIZE: case CORE_LAMBDA: case CORE_UNIT_ERROR:
+        break;
+    }
+}
+
+void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, bool anew, ReadsOf *out)
+{
+    Counting c = {.ctx = ctx, .known = known, .anew = anew, .out = out};
+    ask_all(&c, term, nat_const(ctx, 1));
+    for (int i = 0; i < out->n; i++)
+        out->at[i].uses = nat_simplify(ctx, known, out->at[i].uses);
 }

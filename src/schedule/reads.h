@@ -6,14 +6,14 @@
 
 typedef struct ArrayReads {
     const CoreVar *array;
-    Nat once;     /* if an array, a row say, that a function is given stays where the function is computed */
-    Nat uses;     /* if it does not: all that the term asks for */
+    Nat uses;     /* how many elements the term asks for */
     bool at_most; /* conditions, paddings or lengths that depend on an index leave some out */
 } ArrayReads;
 typedef VEC(ArrayReads) ReadsOf;
 
-/* Of all that is free in the term, in the order in which it is met. */
-void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, ReadsOf *out);
+/* Of all that is free in the term, in the order in which it is met. `anew`: a scalar with a name is read in
+ * each function that uses it, as threads that work together do; else once. */
+void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, bool anew, ReadsOf *out);
 /* How many elements an array has, in all dimensions; 1 of a scalar. */
 Nat type_cells(Ctx *ctx, Type type);
 /* The quotient, if it is one without remainder whatever the sizes are; else NULL. */

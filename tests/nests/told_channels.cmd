@@ -1,0 +1,1 @@
+lower told.rise channelsFirst --plan
