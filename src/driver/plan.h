@@ -148,8 +148,9 @@ const char *plan_branch(Ctx *ctx, const Plan *plan, const PlanStage *stage);
 bool plan_begins_branch(const Plan *plan, int stage);
 /* `result.2`: the result that a part is. */
 const char *plan_part(const Plan *plan, const PlanArray *part);
-/* ", but for .." of the result, or a state, where stages of their own write some of it; of others "". */
-const char *plan_rest(const Plan *plan, int array);
+/* ", but for .." of the result, or a state, where stages of their own write some of what this stage, or one
+ * of those that write it (NULL), leaves; of others "". */
+const char *plan_rest(const Plan *plan, int array, const PlanStage *stage);
 /* Of a stored array or the result: the stage that leaves it at last; -1: not known. */
 int plan_maker(const Plan *plan, int array);
 /* "kernels 1 and 3": all that write the array, by sizes, or one after the other. */

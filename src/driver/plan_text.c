@@ -93,7 +93,7 @@ static void put_array(StrBuf *out, const Plan *plan, int number)
         put_origin(out, plan, a->span);
     bool several;
     if (a->place != PLAN_INPUT && plan_maker(plan, number) >= 0)
-        sb_printf(out, "    written by %s%s\n", plan_makers(plan->ctx, plan, number, &several), plan_rest(plan, number));
+        sb_printf(out, "    written by %s%s\n", plan_makers(plan->ctx, plan, number, &several), plan_rest(plan, number, NULL));
     put_readers(out, plan, number);
     for (int i = 0; a->place == PLAN_RESULT && i < plan->shares.n; i++)
         sb_printf(out, "    in place: %s may take the memory of %s\n", plan->shares.at[i].result, plan->shares.at[i].input);
@@ -243,7 +243,7 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
     const PlanArray *made = stage->makes < 0 ? NULL : &plan->arrays.at[stage->makes];
     const char *what = made ? made->name : "result", *apart = plan_why_apart(ctx, plan, number);
     sb_printf(out, "\n%s compute%s %s%s%s%s", plan_kernels(ctx, stage), stage->kernels.n <= 1 ? "s" : "", what,
-              stage->start ? ", before the first step" : "", stage->step ? ", in each step" : "", stage->rest ? plan_rest(plan, made ? stage->makes : result_of(plan)) : "");
+              stage->start ? ", before the first step" : "", stage->step ? ", in each step" : "", stage->rest ? plan_rest(plan, made ? stage->makes : result_of(plan), stage) : "");
     sb_puts(out, stage->when.n ? ", if " : "");
     imp_print_whens(out, &stage->when);
     sb_putc(out, '\n');

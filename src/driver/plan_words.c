@@ -257,11 +257,26 @@ const char *plan_part(const Plan *plan, const PlanArray *part)
     return words;
 }
 
-const char *plan_rest(const Plan *plan, int array)
+/* Are parts of the array written by stages of their own that a launch may have with this one? */
+static bool has_parts(const Plan *plan, int array, const PlanStage *stage)
 {
     bool parts = false;
-    for (int i = 0; i < plan->arrays.n; i++)
-        parts |= plan->arrays.at[i].place == PLAN_PART && plan->arrays.at[i].of == array;
+    for (int s = 0; s < plan->stages.n && !parts; s++) {
+        const int made = plan->stages.at[s].makes;
+        parts = made >= 0 && plan->arrays.at[made].place == PLAN_PART && plan->arrays.at[made].of == array &&
+                !plan_excludes(plan, &plan->stages.at[s].when, &stage->when);
+    }
+    return parts;
+}
+
+const char *plan_rest(const Plan *plan, int array, const PlanStage *stage)
+{
+    const int makes = plan->arrays.at[array].place == PLAN_RESULT ? -1 : array;
+    bool parts = false;
+    for (int s = 0; s < plan->stages.n; s++) {
+        const PlanStage *maker = &plan->stages.at[s];
+        parts |= maker->makes == makes && (!stage || stage == maker) && has_parts(plan, array, maker);
+    }
     return parts ? ", but for what other kernels write of it" : "";
 }
 

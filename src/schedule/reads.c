@@ -3,7 +3,8 @@
  *
  * Names of arrays are followed to what they stand for. Elements that are found somewhere, by a view say,
  * are read for each use of the name; so are those that the element of a map or of generate is made of. What
- * `let` binds is made once, and so is what is made as a whole, by a scan say. */
+ * is made as a whole, by a scan say, is made once. So is what `let` binds, where threads work together: they
+ * keep it. */
 #include "schedule/reads.h"
 
 #include "ir/key.h"
@@ -36,7 +37,7 @@ typedef struct Counting {
     VEC(Bound) bound;
     VEC(const Core *) seen; /* reads in the scopes around */
     int depth; /* functions around */
-    bool anew;
+    bool together;
     bool at_most;
 } Counting;
 
@@ -109,9 +110,31 @@ static Bound *bound_of(const Counting *c, const CoreVar *var)
 }
 
 /* Are scalars with this name first counted where they are used? Sizes use an index without mentioning it. */
-static bool is_anew(const Counting *c, const CoreVar *var) { return c->anew && !var->nat; }
+static bool is_anew(const Counting *c, const CoreVar *var) { return c->together && !var->nat; }
 
 static void bind(Counting *c, const CoreVar *var, const Core *of, bool element) { vec_push(c->ctx, &c->bound, ((Bound){var, of, element, c->depth, !is_anew(c, var)})); }
+
+static void find_index(void *user, Nat var)
+{
+    Nat *index = user;
+    *index = var->hi ? var : *index;
+}
+
+/* The most that a length is that depends on indices, as far as it grows with them; else `otherwise`. */
+static Nat most_of(Counting *c, Nat n, Nat otherwise)
+{
+    for (;;) {
+        Nat index = NULL;
+        nat_each_var(c->ctx, n, find_index, &index);
+        if (!index)
+            return n;
+        Nat most = nat_subst(c->ctx, n, index, index->hi);
+        c->at_most = true;
+        if (!nat_le(c->ctx, c->known, n, most))
+            return otherwise;
+        n = most;
+    }
+}
 
 static void add(Counting *c, const CoreVar *array, Nat uses)
 {
@@ -189,9 +212,9 @@ static void ask_anew(Counting *c, Bound *bound, Asked asked, Nat times)
 /* What has a name. Its scalars were counted where it was bound, unless they are read anew. */
 static void ask_bound(Counting *c, const Core *term, Bound *bound, Asked asked, Nat times, Mode mode)
 {
-    const Mode here = {false, mode.computed && bound->element, false, mode.found};
+    const Mode here = {false, mode.computed && (bound->element || !c->together), false, mode.found};
     if (!asked.n && !type_gives_arrays(asked_type(term->type, asked))) {
-        if (c->anew && mode.found != FOUND_NONE)
+        if (c->together && mode.found != FOUND_NONE)
             ask_anew(c, bound, asked, times);
     } else if (bound->of)
         ask(c, bound->of, bound->element ? asked_first(c->ctx, asked, 0, 1, nat_const(c->ctx, 1), NULL) : asked, times, here);
@@ -202,8 +225,13 @@ static void ask_var(Counting *c, const Core *term, Asked asked, Nat times, Mode 
     Bound *bound = bound_of(c, term->var);
     if (bound)
         ask_bound(c, term, bound, asked, times, mode);
-    else if (mode.found != FOUND_NONE)
-        add(c, term->var, nat_mul(c->ctx, times, asked_elements(c->ctx, term->type, asked, mode.found == FOUND_SCALARS)));
+    else if (mode.found != FOUND_NONE) {
+        const bool at_most = c->at_most;
+        const Nat full = asked_elements(c->ctx, term->type, (Asked){.path = asked.path, .n_path = asked.n_path}, false);
+        Nat n = most_of(c, asked_elements(c->ctx, term->type, asked, mode.found == FOUND_SCALARS), full);
+        add(c, term->var, nat_mul(c->ctx, times, n));
+        c->at_most = at_most;
+    }
 }
 
 /* Of how many rows of m elements each, if n elements of their join are asked for. */
@@ -317,7 +345,10 @@ static void ask_elements(Counting *c, const Core *term, const Core *f, Asked ask
         ask(c, array, (Asked){.n = 1, .dims = asked.dims}, times, where_given(c, f->lambda.params[0], mode));
     const Scope scope = enter(c);
     bind(c, f->lambda.params[0], array, true);
-    ask(c, f->lambda.body, asked_first(c->ctx, asked, 1, 0, NULL, NULL), nat_mul(c->ctx, times, asked.dims[0]), mode);
+    const bool at_most = c->at_most;
+    Nat n = most_of(c, asked.dims[0], asked.dims[0]);
+    ask(c, f->lambda.body, asked_first(c->ctx, asked, 1, 0, NULL, NULL), nat_mul(c->ctx, times, n), mode);
+    c->at_most = at_most;
     leave(c, scope);
 }
 
@@ -327,7 +358,9 @@ static void ask_function(Counting *c, const Core *f, const Core *array, Nat time
     const bool elements = takes_elements(f, array);
     for (int i = 0; i < f->lambda.n; i++)
         bind(c, f->lambda.params[i], elements && i + 1 == f->lambda.n ? array : NULL, true);
-    ask_all(c, f->lambda.body, elements ? nat_mul(c->ctx, times, array->type->size) : times);
+    const bool at_most = c->at_most;
+    ask_all(c, f->lambda.body, elements ? nat_mul(c->ctx, times, most_of(c, array->type->size, array->type->size)) : times);
+    c->at_most = at_most;
     leave(c, scope);
 }
 
@@ -413,7 +446,7 @@ static void ask_choice(Counting *c, const Core *cond, const Core *then, const Co
 static void ask_let(Counting *c, const Core *term, Asked asked, Nat times, Mode mode)
 {
     const Core *value = term->let.value;
-    const Mode here = {mode.whole, mode.computed, true, mode.computed ? FOUND_SCALARS : FOUND_NONE};
+    const Mode here = {mode.whole, mode.computed, c->together, mode.computed ? FOUND_SCALARS : FOUND_NONE};
     if (!is_anew(c, term->let.var) || !is_read(value) || type_gives_arrays(value->type))
         ask(c, value, (Asked){0}, times, here);
     bind(c, term->let.var, value, false);
@@ -503,9 +536,9 @@ static void ask(Counting *c, const Core *term, Asked asked, Nat times, Mode mode
     }
 }
 
-void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, bool anew, ReadsOf *out)
+void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, bool together, ReadsOf *out)
 {
-    Counting c = {.ctx = ctx, .known = known, .anew = anew, .out = out};
+    Counting c = {.ctx = ctx, .known = known, .together = together, .out = out};
     ask_all(&c, term, nat_const(ctx, 1));
     for (int i = 0; i < out->n; i++)
         out->at[i].uses = nat_simplify(ctx, known, out->at[i].uses);

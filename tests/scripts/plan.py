@@ -9,7 +9,7 @@
 - what is said to be stored because of its cost is no fold,
 - kernels and blocks that it says are launched at sizes are those that the simulator launches, no more than it says, and some of each stage,
 - a kernel without blocks reads as many elements as it says, counted by the simulator; fewer where it says `at most`,
-- the reference, which evaluates the stage's term, reads a quarter of what is said, at least: it counts what a row keeps once, too.
+- the reference, which evaluates the stage's term, reads not far fewer elements than are said.
 
 One entry in three; all of them at the level `all` (RISEC_LEVEL). RISEC names the binary."""
 import collections
@@ -27,6 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 RISEC = os.path.abspath(os.environ.get("RISEC", f"{ROOT}/build/release/risec"))
 SIZES = (3, 40)
 LANES = 32
+MOST = 6  # times as many elements as the reference reads: conditions and lengths may leave some out
 compared = []  # stages, with the reference
 MANY = 20
 TRIED = 100  # sizes for each kernel
@@ -179,7 +180,7 @@ def term_faults(plan, operators):
     arrays = {a["name"]: a for a in plan["arrays"]}
     for number, stage in enumerate(plan["stages"]):
         inputs = [(a, reader) for a in plan["arrays"] for reader in a["readers"] if reader["stage"] == number + 1]
-        if "term" not in stage or stage["computes"] not in arrays or any("," in a["type"] or "elements" in r for a, r in inputs):
+        if "term" not in stage or stage["computes"] not in arrays or any("," in a["type"] or "mostHere" not in r for a, r in inputs):
             continue
         sizes = "".join(f"{{{name}: nat}} " for name in plan["sizes"])
         facts = "where " + ", ".join(f"{name} >= 1" for name in plan["sizes"]) if sizes else ""
@@ -196,7 +197,7 @@ def term_faults(plan, operators):
         compared.append(stage)
         loads = json.loads(out)["work"]["loads"]
         said = sum(r["mostHere"] * cells(a, plan["sizes"]) for a, r in inputs)
-        if loads and said > 4 * loads:
+        if loads and said > MOST * loads:
             yield f"{stage['computes']} is said to read {said} elements, and the reference reads {loads}"
 
 

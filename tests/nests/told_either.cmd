@@ -1,0 +1,1 @@
+lower told.rise either --plan
