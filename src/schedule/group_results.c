@@ -56,7 +56,8 @@ static bool may_read_component(const Joined *j, const Reader *reader, const Nest
     const int at = index_of(j->g, reader->nest);
     const Group *group = &j->g->at[at];
     bool fold = term_is(reader->nest->element, P_reduce) && (reader->nest->n_axes == 0 || group->readers.n == 0);
-    return fold && at > j->last && reads_rows(reader->nest->element, of, j->rows);
+    bool open = at > j->last && !group->taken && !group->joined; /* its program is not made yet */
+    return fold && open && reads_rows(reader->nest->element, of, j->rows);
 }
 
 /* Is all that reads the array in the set, each for its own row? Later folds may read what is a result, too. */
@@ -136,13 +137,16 @@ static void use(Joined *j, int at, Table *rows)
             use(j, i, rows);
 }
 
-/* Is the array, or what it is made of, made of the same rows as what is used? */
-static bool is_linked(const Joined *j, int at, Table *rows)
+/* Is the array, or what it is made of, made of the same rows as what is used? `seen`: what has been looked at. */
+static bool is_linked(const Joined *j, int at, Table *rows, bool *seen)
 {
     Shared s = {j, j->g->at[at].nest, rows, false, j->used[at]};
+    if (seen[at])
+        return false;
+    seen[at] = true;
     look_at_reads(&s, s.nest->element);
     for (int i = 0; i < at && !s.found; i++)
-        s.found = j->in[i] && reads(j->g, s.nest, i) && is_linked(j, i, rows);
+        s.found = j->in[i] && reads(j->g, s.nest, i) && is_linked(j, i, rows, seen);
     return s.found;
 }
 
@@ -156,7 +160,8 @@ static int find_results(Joined *j)
         before = n;
         n = 0;
         for (int i = 0; i <= j->last; i++) {
-            if (j->in[i] && !j->used[i] && j->g->at[i].placed && is_linked(j, i, &rows))
+            if (j->in[i] && !j->used[i] && j->g->at[i].placed &&
+                is_linked(j, i, &rows, NEWN(j->g->ctx, bool, j->g->n + 1)))
                 use(j, i, &rows);
             n += j->used[i] && j->g->at[i].placed;
         }
