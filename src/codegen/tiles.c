@@ -14,6 +14,7 @@
  * What the last block does once is not copied.
  *
  * Requires: barriers are placed. Loops with a shuffle in them stay as they are; so do those with a barrier, unless vectors are loaded under guards there. Keeps every value and every access. */
+#include "codegen/branches.h"
 #include "codegen/full_tiles.h"
 #include "codegen/guards.h"
 #include "codegen/units.h"
@@ -420,23 +421,6 @@ static bool is_straight(const ImpStmt *s)
     return straight;
 }
 
-typedef struct Mention {
-    const ImpVar *var;
-    bool found;
-} Mention;
-
-static void mention_expr(void *user, ImpExpr **at)
-{
-    Mention *m = user;
-    m->found |= (*at)->kind == IE_VAR && (*at)->var.var == m->var;
-}
-
-static void mention_set(void *user, ImpStmt *s)
-{
-    Mention *m = user;
-    m->found |= imp_sets(s) == m->var;
-}
-
 /* Is a register that statements i to end - 1 declare needed after them? */
 static bool escapes(ImpBlock *block, int i, int end)
 {
@@ -444,11 +428,11 @@ static bool escapes(ImpBlock *block, int i, int end)
         const ImpStmt *s = block->list.at[k];
         if (!imp_declares(s))
             continue;
-        Mention m = {imp_sets(s), false};
-        ImpBlock rest = {.list = {block->list.at + end, block->list.n - end, 0}};
-        walk_block(&rest, mention_expr, &m);
-        walk_stmts(&rest, mention_set, &m);
-        if (m.found || m.var->nat)
+        const ImpVar *var = imp_sets(s);
+        bool needed = var->nat != NULL;
+        for (int j = end; j < block->list.n && !needed; j++)
+            needed = stmt_mentions(block->list.at[j], var);
+        if (needed)
             return true;
     }
     return false;
