@@ -13,12 +13,12 @@ enum {
     FEW_SHORT_ROWS = 16384, SHORT_ROW = 31 /* about manyShortRows and fewStaged of lib/rules/rows.rise */
 };
 
-bool rows_are_few(Ctx *ctx, const NatFacts *known, const LongRows *rows)
+bool rows_are_few(Ctx *ctx, const NatFacts *known, const RowSizes *rows)
 {
     return nat_le(ctx, known, rows->rows, nat_const(ctx, FEW_ROWS)) && nat_le(ctx, known, nat_const(ctx, LONG_ROW + 1), rows->length);
 }
 
-bool rows_are_short(Ctx *ctx, const NatFacts *known, const LongRows *rows)
+bool rows_are_short(Ctx *ctx, const NatFacts *known, const RowSizes *rows)
 {
     return rows->short_apart && nat_lt(ctx, known, nat_const(ctx, FEW_SHORT_ROWS), rows->rows) && nat_le(ctx, known, rows->length, nat_const(ctx, SHORT_ROW));
 }
@@ -82,7 +82,7 @@ static const Nests *in_bounds(Ctx *ctx, const NatFacts *known, const Nests *nest
     return both;
 }
 
-const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, const LongRows *rows, int *next_var)
+const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, const RowSizes *rows, int *next_var)
 {
     const Bounds many_short = {rows->length, nat_const(ctx, SHORT_ROW), rows->rows, nat_const(ctx, FEW_SHORT_ROWS)};
     const Bounds few_long = {rows->rows, nat_const(ctx, FEW_ROWS), rows->length, nat_const(ctx, LONG_ROW)};

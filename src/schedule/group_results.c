@@ -317,7 +317,7 @@ static Core *join_results(Groups *g, int last, int rows, Core *result, int *next
     if (!program || !length)
         return result;
     const bool short_apart = may_share_loads(program);
-    const LongRows all_rows = {axes_count(ctx, rows, g->at[last].nest->axes), length, short_apart};
+    const RowSizes all_rows = {axes_count(ctx, rows, g->at[last].nest->axes), length, short_apart};
     if (rows_are_short(ctx, g->entry->known, &all_rows))
         give_apart(&j, next_var);
     if (are_apart(g, g->at[last].nest, rows, length, short_apart))

@@ -53,7 +53,7 @@ static bool read_by(const Group *read, int rows, int n, Nest *const *members)
 
 bool are_apart(Groups *g, const Nest *nest, int rows, Nat length, bool short_apart)
 {
-    LongRows found = {axes_count(g->ctx, rows, nest->axes), length, short_apart};
+    RowSizes found = {axes_count(g->ctx, rows, nest->axes), length, short_apart};
     if (rows_are_few(g->ctx, g->entry->known, &found) || rows_are_short(g->ctx, g->entry->known, &found))
         return true;
     if (!g->rows->rows)
@@ -427,7 +427,7 @@ static void give_value(Groups *g, int last, int *next_var)
     g->at[last].each = each && !took_long_fold(g, before, next_var);
 }
 
-void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, LongRows *rows, int *next_var)
+void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, RowSizes *rows, int *next_var)
 {
     Groups g = {.ctx = ctx, .entry = entry, .rows = rows, .n = nests->list.n};
     g.at = NEWN(ctx, Group, g.n + 1);
@@ -446,7 +446,7 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, L
     if (nests->result)
         nests->result = results_in_place(&g, nests->result, of_two);
     if (g.matrices) /* their many kernels are not worth a second form of the list */
-        *rows = (LongRows){0};
+        *rows = (RowSizes){0};
     int n = 0;
     for (int i = 0; i < g.n; i++)
         if (!g.at[i].taken)

@@ -446,7 +446,7 @@ static Nests *decided(Inline *in, const Nests *nests)
     for (int tries = 1;; tries++) {
         in->again = false;
         in->said->n = first;
-        in->rows = (LongRows){0};
+        in->rows = (RowSizes){0};
         for (int i = 0; i < in->infos.n; i++) {
             in->infos.at[i]->refuted |= tries == TRIES;
             inline_choose(in, in->infos.at[i]);

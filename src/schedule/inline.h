@@ -55,7 +55,7 @@ typedef struct Inline {
     bool in_order;    /* within what one thread does */
     NestChoices *said;
     bool again;       /* something was thought that is not so */
-    LongRows rows;    /* that one kernel computes several arrays by */
+    RowSizes rows;    /* that one kernel computes several arrays by */
     bool elements;    /* wanted: elements of arrays, and not how they are computed */
 } Inline;
 

@@ -10,15 +10,15 @@ Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_v
 Core *known_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 
 /* Arrays of which one kernel computes a row each, by the rows of a matrix: how many there are, and how long they are. */
-typedef struct LongRows {
+typedef struct RowSizes {
     Nat rows, length; /* NULL: there are none */
     bool short_apart; /* they are results, of which each has kernels of its own if the rows are many and short */
-} LongRows;
+} RowSizes;
 
 /* Gives each array of the list its value; of those that are read once for each row, the reader takes
  * them in, unless the rows are few and long. A result that is the only one is a value itself, unless the
  * list is one of two. The first such rows are noted. */
-void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, LongRows *rows, int *next_var);
+void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, RowSizes *rows, int *next_var);
 /* How many of the first indices of a read are the reader's axes, in their order. */
 int own_indices(const Core *read, const Nest *reader);
 /* The last of n arrays, each of which has a row, or an element, for each of the first `rows` axes, by
@@ -107,11 +107,11 @@ Nests *nests_copy(Ctx *ctx, const Nests *nests, int *next_var);
 /* Is any of them a sequence? */
 bool nests_have_steps(const Nests *nests);
 /* Is it known that there are too few rows for a block each, and that a row does not fit on chip? */
-bool rows_are_few(Ctx *ctx, const NatFacts *known, const LongRows *rows);
+bool rows_are_few(Ctx *ctx, const NatFacts *known, const RowSizes *rows);
 /* Is it known that there are many rows of results, and that they are short? */
-bool rows_are_short(Ctx *ctx, const NatFacts *known, const LongRows *rows);
+bool rows_are_short(Ctx *ctx, const NatFacts *known, const RowSizes *rows);
 /* The list, or copies of it where these rows are few and long, or many and short; NULL: that is known. */
-const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, const LongRows *rows, int *next_var);
+const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, const RowSizes *rows, int *next_var);
 
 /* ---- axes.c ---- */
 /* Folds over several axes, of arrays in memory: with as few axes as lie apart there. NULL: they are not of this form. */
