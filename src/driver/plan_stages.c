@@ -1,5 +1,5 @@
-/* The arrays of a plan and the stages that compute them, from the term that the scheduler left (the step
- * `stored`). Who computes each comes from the steps that were made there. */
+/* The arrays of a plan and the stages that compute them, from the term that the scheduler left (the
+ * step `stored`). Who computes each comes from the steps that were made there. */
 #include "driver/plan.h"
 
 #include "ir/result_place.h"

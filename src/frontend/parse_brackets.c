@@ -57,7 +57,8 @@ Repair parse_repair_unclosed(Parser *ps, const Place *place, bool news)
     return SKIP;
 }
 
-/* The closing brackets that a type lacks: `: (f32, f32`. NULL: this is no type. *colon: where it begins on the stack. */
+/* The closing brackets that a type lacks: `: (f32, f32`. NULL: this is no type. *colon: where it
+ * begins on the stack. */
 static const char *closers_of_type(Parser *ps, int *colon)
 {
     StrBuf sb;

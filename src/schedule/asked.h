@@ -14,7 +14,8 @@ typedef struct Asked {
 
 /* What each of the things that are asked for is. */
 Type asked_type(Type type, Asked asked);
-/* How many elements of an array in memory; `scalars`: none of those that are arrays. A tuple of scalars is one. */
+/* How many elements of an array in memory; `scalars`: none of those that are arrays. A tuple of
+ * scalars is one. */
 Nat asked_elements(Ctx *ctx, Type type, Asked asked, bool scalars);
 
 /* With n dimensions, at least. */

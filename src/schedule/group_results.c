@@ -1,4 +1,5 @@
-/* The results: which arrays they are, which of them one kernel computes, and where their values stand. */
+/* The results: which arrays they are, which of them one kernel computes, and where their values
+ * stand. */
 #include "ir/result_place.h"
 #include "schedule/groups.h"
 
@@ -50,7 +51,8 @@ static bool reads_rows(const Core *term, const Nest *of, int rows)
     return good;
 }
 
-/* May the array read a component of tuples, as well as an array? Folds do, but programs of rows, products and transpositions do not. */
+/* May the array read a component of tuples, as well as an array? Folds do, but programs of rows,
+ * products and transpositions do not. */
 static bool may_read_component(const Joined *j, const Reader *reader, const Nest *of)
 {
     const int at = index_of(j->g, reader->nest);
@@ -60,7 +62,8 @@ static bool may_read_component(const Joined *j, const Reader *reader, const Nest
     return fold && open && reads_rows(reader->nest->element, of, j->rows);
 }
 
-/* Is all that reads the array in the set, each for its own row? Later folds may read what is a result, too. */
+/* Is all that reads the array in the set, each for its own row? Later folds may read what is a
+ * result, too. */
 static bool all_readers_in(const Joined *j, const Group *group)
 {
     for (int i = 0; i < group->readers.n; i++) {
@@ -137,7 +140,8 @@ static void use(Joined *j, int at, Table *rows)
             use(j, i, rows);
 }
 
-/* Is the array, or what it is made of, made of the same rows as what is used? `seen`: what has been looked at. */
+/* Is the array, or what it is made of, made of the same rows as what is used? `seen`: what has been
+ * looked at. */
 static bool is_linked(const Joined *j, int at, Table *rows, bool *seen)
 {
     Shared s = {j, j->g->at[at].nest, rows, false, j->used[at]};
@@ -252,8 +256,8 @@ static Core *with_components(const Groups *g, Core *result, const Nest *all, con
     return new;
 }
 
-/* The program of the rows of the used arrays up to this one: of the tuples of all results among them, or of this array alone. NULL: there is
- * none. */
+/* The program of the rows of the used arrays up to this one: of the tuples of all results among
+ * them, or of this array alone. NULL: there is none. */
 static Core *program_of_used(Joined *j, int last, bool tuples, Nat *length, int *next_var)
 {
     Groups *g = j->g;
@@ -279,7 +283,8 @@ static bool may_share_loads(const Core *program)
     return element->kind != TY_TUPLE || !type_gives_arrays(element->items[1]);
 }
 
-/* Each result has a program of its own, which computes again what others compute, too, if all of them have one. */
+/* Each result has a program of its own, which computes again what others compute, too, if all of
+ * them have one. */
 static void give_apart(const Joined *j, int *next_var)
 {
     Groups *g = j->g;
@@ -364,7 +369,8 @@ static Group *own_result(const Groups *g, const Core *result)
     return group && group->readers.n == 0 && !group->elsewhere ? group : NULL;
 }
 
-/* Counts components that are results: where all of an array are, its kernel writes them in their places. */
+/* Counts components that are results: where all of an array are, its kernel writes them in their
+ * places. */
 static void note_components(const Groups *g, const Core *result)
 {
     const Group *group = own_result(g, result);
@@ -393,8 +399,8 @@ static void add_each(const Groups *g, const Core *result, GroupList *each)
         add_each(g, items[i], each);
 }
 
-/* Of several results, one of those that one kernel computes, as their elements are over the same axes;
- * NULL: each has kernels of its own. */
+/* Of several results, one of those that one kernel computes, as their elements are over the same
+ * axes; NULL: each has kernels of its own. */
 static const Nest *shared_result(const Groups *g, const Core *result)
 {
     GroupList each = {0};
@@ -406,8 +412,8 @@ static const Nest *shared_result(const Groups *g, const Core *result)
     return NULL;
 }
 
-/* The value of a result stands in its place where the last kernel computes it: where it is the only one, or is
- * computed with `shared`. What turns leave in one of two places is copied. */
+/* The value of a result stands in its place where the last kernel computes it: where it is the only
+ * one, or is computed with `shared`. What turns leave in one of two places is copied. */
 static Core *results_valued(Groups *g, Core *result, bool several, const Nest *shared)
 {
     Group *group = own_result(g, result);

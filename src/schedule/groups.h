@@ -35,7 +35,8 @@ typedef struct Groups {
 /* Has the array one element for each of these rows, or a row, or more axes, of what is no fold? One
  * that launches leave is none of them. */
 bool has_rows(const Nest *nest, int rows, const Nest *of);
-/* Has each of several arrays kernels of its own, for rows of these sizes? Else the first such rows are noted. `short_apart`: as RowSizes has it. */
+/* Has each of several arrays kernels of its own, for rows of these sizes? Else the first such rows
+ * are noted. `short_apart`: as RowSizes has it. */
 bool are_apart(Groups *g, const Nest *nest, int rows, Nat length, bool short_apart);
 /* Then a kernel for what follows costs less than to store the product. */
 bool is_weighted(Groups *g, int at, int next_var);
