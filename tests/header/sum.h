@@ -441,7 +441,7 @@ static inline int sum_resident_(int kernel, int threads, size_t shared, long lon
     return error;
 }
 
-/* Does the current device have so much memory? Of 1 GB nobody asks. */
+/* Fails where the current device has less memory. Up to 1 GB it is not asked. */
 static inline int sum_fits_(size_t bytes)
 {
     size_t unused, all = bytes;
