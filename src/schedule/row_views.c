@@ -146,7 +146,7 @@ static Core *with_lets(const RowReads *r, Core *read)
         const Core *let = r->lets.at[i];
         if (!term_mentions_nat(r->ctx, read, let->let.var->nat))
             continue;
-        if (!term_is(let->let.value, P_index))
+        if (!term_is_elementwise(let->let.value))
             return NULL;
         const CoreVar *var = let->let.var;
         CoreVar *at = make_var(r->ctx, r->next_var, var->name, var->type, read->span);

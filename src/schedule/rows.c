@@ -29,6 +29,7 @@ typedef struct Rows {
     Operand matrix;       /* whose rows, or columns, all is made of: the first one; NULLs: none yet */
     VEC(Operand) beside;
     CoreVar *place;      /* which row it is, if that is asked */
+    VEC(const CoreVar *) computed; /* indices that are made of what members are of the row */
     bool several;        /* members */
     bool columns;
     bool fits;
@@ -91,12 +92,35 @@ static Core *member_read(Rows *r, const Member *member, Core *read, int indices)
 
 static Core *row_term(Rows *r, RowReads *reads, Core *term);
 
-/* An index that is data goes into what stands beside the rows, if only numbers there are read with it. */
+static bool mentions_member(Rows *r, const Core *term)
+{
+    bool mentions = term->kind == CORE_VAR && member_of(r, term->var);
+    for (int i = 0; i < term_children(term) && !mentions; i++)
+        mentions = mentions_member(r, term_child(term, i));
+    return mentions;
+}
+
+/* Is the read at an index that the row's own values say? */
+static bool reads_computed(const Rows *r, const Core *read)
+{
+    bool found = false;
+    for (; term_is(read, P_index) && !found; read = read->prim.args[0])
+        for (int i = 0; i < r->computed.n; i++)
+            found |= nat_mentions(read->prim.nats[1], r->computed.at[i]->nat);
+    return found;
+}
+
+/* An index that is data goes into what stands beside the rows, if only numbers there are read with it,
+ * and if it is not made of what is computed of the row. */
 static Core *index_let_term(Rows *r, RowReads *reads, Core *let)
 {
-    vec_push(r->ctx, &reads->lets, let);
+    bool computed = mentions_member(r, let->let.value);
+    if (computed)
+        vec_push(r->ctx, &r->computed, let->let.var);
+    else
+        vec_push(r->ctx, &reads->lets, let);
     Core *body = row_term(r, reads, let->let.body);
-    reads->lets.n--;
+    reads->lets.n -= !computed;
     if (!term_mentions_nat(r->ctx, body, let->let.var->nat))
         return body;
     return make_let(r->ctx, let->let.var, row_term(r, reads, let->let.value), body);
@@ -115,6 +139,8 @@ static Core *row_term(Rows *r, RowReads *reads, Core *term)
     bool column = memory && r->rows == 1 && indices == 2 && term->prim.nats[1] == reads->nest->axes[0]->nat;
     if (column && r->fits && own_indices(term, reads->nest) == 0)
         return column_read(r, reads->nest, term, array->var);
+    if (memory && r->fits && r->several && reads_computed(r, term)) /* in memory, where it is */
+        return term;
     RowView view;
     if (memory && r->fits && row_view(reads, term, r->several, &view)) {
         Core *row = make_ref(r->ctx, row_of(r, view.all, array->var->name), term->span);

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""How many kernels programs need. What is computed of the same rows is one kernel, however the
+program spells it. A plan of more kernels gives the same numbers, only later, so no test of results
+would notice it.
+"""
+import json
+import os
+import pathlib
+import subprocess
+
+RISEC = os.environ["RISEC"]
+NESTS = pathlib.Path(__file__).resolve().parents[1] / "nests"
+
+# File, entry, sizes, kernels at these sizes.
+PROGRAMS = [
+    ("labels.rise", "losses", "n=1000 m=1000", 1),
+    ("labels.rise", "losses", "n=100000 m=10", 1),
+    ("labels.rise", "loss", "n=1000 m=1000", 2),
+    ("labels.rise", "ofComputed", "b=8 n=100 m=1000", 1),
+    ("labels.rise", "another", "n=1000 m=1000 k=7", 1),
+    ("labels.rise", "atCount", "n=1000 m=1000", 1),
+    ("labels.rise", "ofTable", "n=1000 m=1000 k=7", 1),
+    ("results_joined.rise", "logSoftmax", "n=1000 m=1000", 1),
+    ("results_joined.rise", "layerNorm", "n=1000 m=1000", 1),
+    ("results_joined.rise", "quantised", "n=1000 m=1000", 1),
+    ("results_joined.rise", "residual", "n=1000 m=1000", 1),
+    ("results_joined.rise", "moments", "n=1000 m=1000", 1),
+    ("results_joined.rise", "heads", "b=4 h=100 m=1000", 1),
+    ("attention.rise", "lets", "n=1000 m=1000 d=64", 2),
+]
+
+
+def kernels(path, entry, sizes):
+    """The kernels that one launch of the entry runs, or what risec says instead."""
+    args = [RISEC, "lower", str(path), entry, "--plan", "--json"]
+    for size in sizes.split():
+        args += ["--set", size]
+    done = subprocess.run(args, capture_output=True, text=True)
+    return json.loads(done.stdout)["kernels"] if done.returncode == 0 else done.stderr.strip()
+
+
+def main():
+    for file, entry, sizes, expected in PROGRAMS:
+        name = f"{file} {entry} {sizes}".replace(" ", "-")
+        found = kernels(NESTS / file, entry, sizes)
+        print(f"ok {name}" if found == expected else f"not ok {name}")
+        if found != expected:
+            print(f"# {expected} kernels expected; found: {found}")
+
+
+main()
