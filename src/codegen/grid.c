@@ -144,6 +144,19 @@ static View *as_array_of_one(Lowering *lw, const View *v)
     return array;
 }
 
+/* The arrays of a component of tuples. */
+static Type component_arrays(Ctx *ctx, Type type, int component)
+{
+    return type->kind == TY_ARRAY ? type_array(ctx, type->size, component_arrays(ctx, type->elem, component)) : type->items[component];
+}
+
+/* Memory for a component of the array's elements, of which other components are results. */
+static View *component_elsewhere(Lowering *lw, const CoreVar *var, int component)
+{
+    Type type = component_arrays(lw->ctx, lower_type(lw, var->type), component);
+    return lower_buffers(lw, type, (BufMaker){.space = SPACE_TEMP, .name = lower_stage_name(var), .span = var->span, .holds = var});
+}
+
 /* What there is of the results at this place, if it is memory; else NULL. */
 static View *at_place(Lowering *lw, const CoreVar *var, const ResultPlace *place, View *acceptor)
 {
@@ -153,10 +166,13 @@ static View *at_place(Lowering *lw, const CoreVar *var, const ResultPlace *place
         v->n = place->n_parts;
         v->items = NEWN(lw->ctx, View *, v->n);
         for (int i = 0; i < v->n; i++) {
-            v->items[i] = at_place(lw, var, &place->parts[i], acceptor);
-            if (!v->items[i])
+            v->items[i] = place->parts[i].elsewhere ? NULL : at_place(lw, var, &place->parts[i], acceptor);
+            if (!v->items[i] && !place->parts[i].elsewhere)
                 return NULL;
         }
+        for (int i = 0; i < v->n; i++)
+            if (!v->items[i])
+                v->items[i] = component_elsewhere(lw, var, i);
         return v;
     }
     for (int i = 0; i < place->path.n && is_plain(v); i++)

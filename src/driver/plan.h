@@ -22,6 +22,7 @@ typedef struct PlanArray {
     int buffers;        /* stored: of the workspace that hold it */
     int of;             /* a part: the array, and */
     VEC(int) components; /* which of it */
+    VEC(int) elsewhere; /* components of its elements that are no results: they are stored */
     Span span;          /* where the program computes it */
     const NestChoice *choice; /* stored: why; or NULL */
 } PlanArray;

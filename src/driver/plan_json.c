@@ -88,7 +88,9 @@ static void put_array(StrBuf *out, const Plan *plan, int number)
     put_nat(out, plan, "bytes", a->bytes);
     if (a->place == PLAN_PART)
         put_text(out, "part", plan_part(plan, a));
-    if (a->place == PLAN_STORED)
+    for (int i = 0; i < a->elsewhere.n; i++)
+        sb_printf(out, "%s%d%s", i ? ", " : ", \"stored\": [", a->elsewhere.at[i] + 1, i + 1 < a->elsewhere.n ? "" : "]");
+    if (a->place == PLAN_STORED || a->elsewhere.n > 0)
         sb_printf(out, ", \"buffers\": %d", a->buffers);
     if (a->place == PLAN_PART || a->place == PLAN_STORED)
         put_line(out, plan, a->span);

@@ -280,7 +280,8 @@ static void add_components(const Plan *plan, const ResultPlace *place, Type type
 {
     int first = 0;
     for (int i = 0; i < place->n_parts; i++)
-        add_components(plan, &place->parts[i], type, array);
+        if (!place->parts[i].elsewhere)
+            add_components(plan, &place->parts[i], type, array);
     for (int i = 0; i < place->path.n; i++) {
         int k = place->path.at[i];
         while (type->kind == TY_ARRAY && k != PLACE_OF_ONE)
@@ -304,6 +305,9 @@ static PlanArray part_of_result(Making *m, const Core *next)
         return array;
     array.of = m->whole;
     add_components(plan, &place, plan->arrays.at[m->whole].type, &array);
+    for (int i = 0; i < place.n_parts; i++)
+        if (place.parts[i].elsewhere)
+            vec_push(plan->ctx, &array.elsewhere, i);
     array.place = PLAN_PART;
     m->parts += array.components.n;
     return array;

@@ -104,6 +104,18 @@ static void put_array(StrBuf *out, const Plan *plan, int number)
             put_array(out, plan, i);
 }
 
+/* `rows.2 and rows.3: 8*n bytes`: what is stored of an array of which other components are results. */
+static void put_elsewhere(StrBuf *out, const Plan *plan, int number)
+{
+    const PlanArray *a = &plan->arrays.at[number];
+    bool several;
+    for (int i = 0; i < a->elsewhere.n; i++)
+        sb_printf(out, "%s%s.%d", i == 0 ? "  " : i + 1 < a->elsewhere.n ? ", " : " and ", a->name, a->elsewhere.at[i] + 1);
+    sb_printf(out, ": %s bytes\n    written by %s, with %s\n", plan_number(plan->ctx, plan, a->bytes),
+              plan_makers(plan->ctx, plan, number, &several), plan_part(plan, a));
+    put_filled(out, 4, "stored: ", "one kernel works out all that is made of a row, and a kernel behind it needs all rows");
+}
+
 static void put_arrays(StrBuf *out, const Plan *plan)
 {
     Ctx *ctx = plan->ctx;
@@ -111,7 +123,7 @@ static void put_arrays(StrBuf *out, const Plan *plan)
     sb_puts(out, "\ninputs and results\n");
     for (int i = 0; i < plan->arrays.n; i++) {
         PlanPlace place = plan->arrays.at[i].place;
-        stored += place == PLAN_STORED;
+        stored += place == PLAN_STORED || plan->arrays.at[i].elsewhere.n > 0;
         if (place == PLAN_INPUT || place == PLAN_RESULT)
             put_array(out, plan, i);
     }
@@ -119,6 +131,8 @@ static void put_arrays(StrBuf *out, const Plan *plan)
     for (int i = 0; i < plan->arrays.n; i++)
         if (plan->arrays.at[i].place == PLAN_STORED)
             put_array(out, plan, i);
+        else if (plan->arrays.at[i].elsewhere.n > 0)
+            put_elsewhere(out, plan, i);
     if (plan->workspace_bytes >= 0 && plan->space.buffers.n)
         sb_printf(out, "  all that is kept between kernels takes %s bytes (the workspace, with flags and what rounds addresses up)\n",
                   plan_grouped(ctx, plan->workspace_bytes));

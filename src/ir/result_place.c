@@ -145,12 +145,13 @@ bool result_place(Ctx *ctx, const Core *rest, const CoreVar *array, ResultPlace 
         return false;
     place->n_parts = element->n_items;
     place->parts = NEWN(ctx, ResultPlace, element->n_items);
+    bool any = false;
     for (int i = 0; i < element->n_items; i++) {
         place->parts[i] = (ResultPlace){0};
-        if (!place_of(ctx, rest, array, i, &place->parts[i]))
-            return false;
+        place->parts[i].elsewhere = !place_of(ctx, rest, array, i, &place->parts[i]);
+        any |= !place->parts[i].elsewhere;
     }
-    return true;
+    return any;
 }
 
 static bool all_made(int n, Core *const *items)
@@ -186,7 +187,7 @@ bool result_is_made(const Core *value)
 
 bool result_place_same(const ResultPlace *a, const ResultPlace *b)
 {
-    bool same = a->path.n == b->path.n;
+    bool same = a->path.n == b->path.n && a->elsewhere == b->elsewhere;
     for (int i = 0; same && i < a->path.n; i++)
         same = a->path.at[i] == b->path.at[i];
     return same;

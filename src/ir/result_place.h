@@ -15,17 +15,18 @@ void result_set_part(Core *term, int i, Core *part);
 
 /* The way to it: components of tuples and zips, the outermost first; then, if it is an array of one
  * whose element is the result, PLACE_OF_ONE. An array of tuples may have a place for each component
- * instead. */
+ * instead, or for some: the others are stored elsewhere. */
 enum { PLACE_OF_ONE = -1 };
 typedef struct ResultPlace {
     VEC(int) path;
     int n_parts; /* 0: it has one place */
     struct ResultPlace *parts;
+    bool elsewhere; /* of a part: it is no result */
 } ResultPlace;
 
 /* The first place where the array is a result of `rest`, as it is: the same one in all branches, and
- * in what nextKernel goes on with. If there is none, the first places of all its components. False:
- * there are none. */
+ * in what nextKernel goes on with. If there is none, the first places of its components. False: there
+ * are none. */
 bool result_place(Ctx *ctx, const Core *rest, const CoreVar *array, ResultPlace *place);
 bool result_place_same(const ResultPlace *a, const ResultPlace *b);
 /* Does the term compute what it gives, so that it can be written anywhere? Else it is what stands in

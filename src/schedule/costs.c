@@ -126,6 +126,17 @@ static StoreCost store_cost(const Inline *in, const Nest *nest)
     return cost;
 }
 
+/* Is it made of folds that it alone reads, each for its own element? Then their kernel computes it. */
+static bool is_of_own_folds(const Inline *in, const Info *info)
+{
+    for (int i = 0; i < in->infos.n; i++) {
+        const Info *fold = in->infos.at[i];
+        if (term_is(fold->nest->element, P_reduce) && !fold->spread && !fold->whole && fold->readers.n == 1 && fold->readers.at[0] == info)
+            return true;
+    }
+    return false;
+}
+
 void inline_choose(Inline *in, Info *info)
 {
     const Cost cost = cost_of(in, info->nest);
@@ -141,7 +152,8 @@ void inline_choose(Inline *in, Info *info)
     /* Where a result is read on, a read more is accepted for one kernel less. */
     double once = (info->whole && info->spread ? s.read : c + s.write) + s.launch;
     bool again = r * (c - s.read) <= (info->by_one ? 0 : once); /* it would be the longer for it */
-    bool cheap = (r <= 1 && !(info->whole && info->spread)) || again;
+    bool read_on = info->whole && info->spread;
+    bool cheap = (r <= 1 && !read_on) || (again && !(read_on && is_of_own_folds(in, info)));
     info->too_long = info->size > INLINE_LARGEST || (cheap && r >= NEST_MANY && info->size > INLINE_OFTEN);
     info->inlined = !info->alone && !info->heavy && !info->on_chip && !info->nest->kept && !info->too_long && cheap;
 }

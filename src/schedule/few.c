@@ -23,6 +23,16 @@ bool rows_are_short(Ctx *ctx, const NatFacts *known, const RowSizes *rows)
     return rows->short_apart && nat_lt(ctx, known, nat_const(ctx, FEW_SHORT_ROWS), rows->rows) && nat_le(ctx, known, rows->length, nat_const(ctx, SHORT_ROW));
 }
 
+/* Nothing is kept because a kernel has its row on chip. */
+static void forget_rows(Nests *nests)
+{
+    for (int i = 0; i < nests->list.n; i++) {
+        Nest *nest = nests->list.at[i];
+        nest->kept &= !nest->of_rows;
+        nest->of_rows = false;
+    }
+}
+
 Nests *nests_copy(Ctx *ctx, const Nests *nests, int *next_var)
 {
     TermCopy copy = {.ctx = ctx, .next_var = next_var};
@@ -65,8 +75,10 @@ typedef struct Bounds { /* low <= most, and high > above */
     Nat low, most, high, above;
 } Bounds;
 
-/* A copy of the list where both sizes are in the bounds, and else the other one; this one, if that is known. */
-static const Nests *in_bounds(Ctx *ctx, const NatFacts *known, const Nests *nests, const Bounds *b, const Nests *other, int *next_var)
+/* A copy of the list where both sizes are in the bounds, and else the other one; this one, if that is known. `staged`: each array has
+ * kernels of its own there. */
+static const Nests *in_bounds(Ctx *ctx, const NatFacts *known, const Nests *nests, const Bounds *b, const Nests *other, bool staged,
+                              int *next_var)
 {
     const bool low_holds = nat_le(ctx, known, b->low, b->most), high_holds = nat_lt(ctx, known, b->above, b->high);
     if ((low_holds && high_holds) || nat_lt(ctx, known, b->most, b->low) || nat_le(ctx, known, b->high, b->above))
@@ -78,6 +90,8 @@ static const Nests *in_bounds(Ctx *ctx, const NatFacts *known, const Nests *nest
     const bool one = low_holds || high_holds; /* is left to be asked */
     both->cond = one ? conds[low_holds] : make_prim(ctx, P_and, conds[0]->type, 0, NULL, 2, conds, span);
     both->then = nests_copy(ctx, nests, next_var);
+    if (staged)
+        forget_rows(both->then);
     both->otherwise = (Nests *)(uintptr_t)other;
     return both;
 }
@@ -90,7 +104,7 @@ const Nests *rows_staged(Ctx *ctx, const CoreEntry *entry, const Nests *nests, c
     if (!nests->result || nests_have_steps(nests))
         return NULL;
     if (rows->short_apart)
-        all = in_bounds(ctx, entry->known, nests, &many_short, all, next_var);
-    all = in_bounds(ctx, entry->known, nests, &few_long, all, next_var);
+        all = in_bounds(ctx, entry->known, nests, &many_short, all, false, next_var);
+    all = in_bounds(ctx, entry->known, nests, &few_long, all, true, next_var);
     return all == nests ? NULL : all;
 }

@@ -28,14 +28,14 @@ typedef struct Joined {
 } Joined;
 
 /* Arrays that are results as they are, and once. */
-static void note_placed(const Groups *g, const Core *result)
+static void note_results(const Groups *g, const Core *result)
 {
     Group *group = result->kind == CORE_VAR ? table_get(&g->of_var, result->var) : NULL;
     Core **items;
     for (int i = 0, n = result_items(result, &items); i < n; i++)
-        note_placed(g, items[i]);
+        note_results(g, items[i]);
     if (group)
-        group->placed = group->results == 1 && !group->in_result;
+        group->given = group->results == 1 && !group->in_result;
 }
 
 static int index_of(const Groups *g, const Nest *nest) { return (int)((Group *)table_get(&g->of_var, nest->var) - g->at); }
@@ -51,6 +51,15 @@ static bool reads_rows(const Core *term, const Nest *of, int rows)
     return good;
 }
 
+/* Is an array before the last one read by none of these, so that it may be computed behind it? */
+static bool may_wait(const Joined *j, const Group *group)
+{
+    for (int i = 0; i < group->readers.n; i++)
+        if (index_of(j->g, group->readers.at[i].nest) <= j->last)
+            return false;
+    return true;
+}
+
 /* May the array read a component of tuples, as well as an array? Folds do, but programs of rows,
  * products and transpositions do not. */
 static bool may_read_component(const Joined *j, const Reader *reader, const Nest *of)
@@ -58,8 +67,8 @@ static bool may_read_component(const Joined *j, const Reader *reader, const Nest
     const int at = index_of(j->g, reader->nest);
     const Group *group = &j->g->at[at];
     bool fold = term_is(reader->nest->element, P_reduce) && (reader->nest->n_axes == 0 || group->readers.n == 0);
-    bool open = at > j->last && !group->taken && !group->joined; /* its program is not made yet */
-    return fold && open && reads_rows(reader->nest->element, of, j->rows);
+    bool open = !group->taken && !group->joined; /* its program is not made yet */
+    return fold && open && (at > j->last || may_wait(j, group)) && reads_rows(reader->nest->element, of, j->rows);
 }
 
 /* Is all that reads the array in the set, each for its own row? Later folds may read what is a
@@ -69,11 +78,14 @@ static bool all_readers_in(const Joined *j, const Group *group)
     for (int i = 0; i < group->readers.n; i++) {
         const Reader *reader = &group->readers.at[i];
         const bool inside = j->in[index_of(j->g, reader->nest)] && reader->own >= j->rows;
-        if (!inside && !(group->placed && may_read_component(j, reader, group->nest)))
+        if (!inside && !(group->given && may_read_component(j, reader, group->nest)))
             return false;
     }
-    return group->placed || (group->readers.n > 0 && !group->elsewhere);
+    return group->given || (group->readers.n > 0 && !group->elsewhere);
 }
+
+/* Is it values of rows, one for each? */
+static bool is_value_of(const Nest *nest, int rows) { return nest->of_rows && nest->n_axes == rows; }
 
 /* Which arrays may be computed by the rows of the last one. */
 static void find_members(Joined *j, int next_var)
@@ -83,7 +95,7 @@ static void find_members(Joined *j, int next_var)
     for (int i = j->last; i >= 0; i--) {
         const Group *group = &g->at[i];
         const Nest *nest = group->nest;
-        j->in[i] = !group->taken && !group->joined && !nest->kept && nest->n_axes <= j->rows + 1 &&
+        j->in[i] = !group->taken && !group->joined && (!nest->kept || is_value_of(nest, j->rows)) && nest->n_axes <= j->rows + 1 &&
                    nest->element->type->kind != TY_ARRAY && has_rows(nest, j->rows, last) &&
                    all_readers_in(j, group) && !is_weighted(j->g, i, next_var);
     }
@@ -164,10 +176,10 @@ static int find_results(Joined *j)
         before = n;
         n = 0;
         for (int i = 0; i <= j->last; i++) {
-            if (j->in[i] && !j->used[i] && j->g->at[i].placed &&
+            if (j->in[i] && !j->used[i] && j->g->at[i].given &&
                 is_linked(j, i, &rows, NEWN(j->g->ctx, bool, j->g->n + 1)))
                 use(j, i, &rows);
-            n += j->used[i] && j->g->at[i].placed;
+            n += j->used[i] && j->g->at[i].given;
         }
     }
     return n;
@@ -188,7 +200,7 @@ static bool are_components(const Joined *j)
 {
     const Group *whole = NULL;
     for (int i = 0; i <= j->last; i++) {
-        if (!j->used[i] || !j->g->at[i].placed)
+        if (!j->used[i] || !j->g->at[i].given)
             continue;
         const Group *of = whole_of(j->g, j->g->at[i].nest);
         if (!of || (whole && of != whole))
@@ -268,7 +280,7 @@ static Core *program_of_used(Joined *j, int last, bool tuples, Nat *length, int 
         if (!j->used[i])
             continue;
         folds |= term_is(g->at[i].nest->element, P_reduce);
-        given[n] = g->at[i].placed;
+        given[n] = g->at[i].given;
         members[n++] = g->at[i].nest;
     }
     return folds ? rows_program(g->ctx, g->entry, j->rows, n, members, tuples ? given : NULL, length, next_var) : NULL;
@@ -293,7 +305,7 @@ static void give_apart(const Joined *j, int *next_var)
     for (int i = 0; i <= j->last; i++) {
         Joined one = *j;
         Table rows = {0};
-        if (!j->used[i] || !g->at[i].placed)
+        if (!j->used[i] || !g->at[i].given)
             continue;
         one.used = NEWN(g->ctx, bool, g->n + 1);
         use(&one, i, &rows);
@@ -301,11 +313,41 @@ static void give_apart(const Joined *j, int *next_var)
             return;
     }
     for (int i = 0; i <= j->last; i++) {
-        if (j->used[i] && !g->at[i].placed)
+        if (j->used[i] && !g->at[i].given)
             group_take(&g->at[i], g->at[j->last].nest);
         g->at[i].joined |= values[i] != NULL;
         g->at[i].nest->value = values[i] ? values[i] : g->at[i].nest->value;
     }
+}
+
+static bool waits(const Joined *j, int at)
+{
+    for (int i = 0; i < at && !j->used[at]; i++)
+        if (j->used[i] && reads(j->g, j->g->at[at].nest, i))
+            return true;
+    return false;
+}
+
+/* What reads arrays of the set, and is not in it, comes behind the last one. */
+static void let_wait(Joined *j)
+{
+    Groups *g = j->g;
+    Group *order = NEWN(g->ctx, Group, g->n + 1);
+    bool *used = NEWN(g->ctx, bool, g->n + 1);
+    int n = 0, waiting = 0;
+    for (int i = 0; i <= j->last; i++)
+        waiting += waits(j, i);
+    for (int i = 0, at; i < g->n; i++) {
+        at = i > j->last ? i : waits(j, i) ? j->last + 1 - waiting + (i - n) : n++;
+        order[at] = g->at[i];
+        used[at] = j->used[i];
+    }
+    for (int i = 0; i < g->n; i++) {
+        g->at[i] = order[i];
+        j->used[i] = used[i];
+        table_put(g->ctx, &g->of_var, g->at[i].nest->var, &g->at[i]);
+    }
+    j->last -= waiting;
 }
 
 /* Results that are made of the same rows as this one; the result with their components. */
@@ -327,8 +369,10 @@ static Core *join_results(Groups *g, int last, int rows, Core *result, int *next
         give_apart(&j, next_var);
     if (are_apart(g, g->at[last].nest, rows, length, short_apart))
         return result;
+    let_wait(&j);
+    last = j.last;
     for (int i = 0, k = 0; i <= last; i++)
-        component[i] = j.used[i] && g->at[i].placed ? k++ : -1;
+        component[i] = j.used[i] && g->at[i].given ? k++ : -1;
     const Nest *nest = g->at[last].nest;
     Nest *all = NEW(ctx, Nest);
     *all = *nest;
@@ -336,7 +380,7 @@ static Core *join_results(Groups *g, int last, int rows, Core *result, int *next
     all->n_axes = rows;
     all->value = all->element = program;
     for (int i = 0; i <= last; i++) {
-        g->at[i].nest->given = j.used[i] && g->at[i].placed;
+        g->at[i].nest->given = j.used[i] && g->at[i].given;
         if (j.used[i])
             group_take(&g->at[i], all);
     }
@@ -351,11 +395,16 @@ static Core *join_results(Groups *g, int last, int rows, Core *result, int *next
 
 Core *results_joined(Groups *g, Core *result, int *next_var)
 {
-    note_placed(g, result);
-    for (int i = g->n - 1; i >= 0; i--)
-        for (int rows = g->at[i].nest->n_axes - 1; g->at[i].placed && rows <= g->at[i].nest->n_axes; rows++)
+    note_results(g, result);
+    for (int i = g->n - 1; i >= 0; i--) {
+        const Core *before = result;
+        const int axes = g->at[i].nest->n_axes;
+        for (int rows = axes - !g->at[i].nest->of_rows; g->at[i].given && rows <= axes; rows++)
             if (rows > 0 && !g->at[i].taken && !g->at[i].joined)
                 result = join_results(g, i, rows, result, next_var);
+        if (result != before) /* others may have another number now */
+            i = g->n;
+    }
     note_all(g);
     return result;
 }

@@ -432,7 +432,7 @@ void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, R
     Groups g = {.ctx = ctx, .entry = entry, .rows = rows, .n = nests->list.n};
     g.at = NEWN(ctx, Group, g.n + 1);
     for (int i = 0; i < g.n; i++) {
-        g.at[i] = (Group){.nest = nests->list.at[i], .elsewhere = !nests->result};
+        g.at[i] = (Group){.nest = nests->list.at[i], .elsewhere = !nests->result, .given = nests->list.at[i]->of_rows};
         table_put(ctx, &g.of_var, g.at[i].nest->var, &g.at[i]);
     }
     note_all(&g);

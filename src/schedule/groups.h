@@ -14,7 +14,7 @@ typedef struct Group {
     bool taken;     /* by its reader */
     bool elsewhere; /* a result, beside other reads */
     bool in_result; /* a part of a result reads it */
-    bool placed;    /* it is a result, as it is */
+    bool given;     /* it is a result, as it is, or values that a fold goes through: what a kernel gives */
     bool joined;    /* its value is given, as it is of the rows of several results */
     bool each;      /* an element by a thread, which folds no more than a few others for it */
     int results;    /* that it is */

@@ -3,29 +3,12 @@
  *   part[i][j] = reduce(+, 0, xs[i][j][k]), k < m;  sums[i] = reduce(+, 0, part[i][j]), j < n
  *     ->  sums[i] = reduce(+, 0, xs[i][p / m][p % m]), p < n * m
  *
- * Folds that are made of other folds of their own rows stay apart: a block keeps a row on chip for all of them. So do values
- * that a fold of all is of, if several folds of a row are read for each: the values are a nest of their own then.
- *
- *   sum = reduce(+, 0, top[i] + log(total[i])), i < n
- *     ->  value[i] = top[i] + log(total[i]);  sum = reduce(+, 0, value[i]), i < n
+ * Folds that are made of other folds of their own rows stay apart: a block keeps a row on chip for all
+ * of them (row_values.c).
  *
  * apart.c takes a joined fold apart again where its axes lie apart in memory. */
 #include "ir/key.h"
-#include "schedule/shape.h"
-
-typedef struct Nested {
-    Ctx *ctx;
-    const CoreEntry *entry;
-    int *next_var;
-    Nest **at;
-    int n;
-    Table of_var; /* from an array to its nest */
-    Table reads;  /* from a nest to a count: how often it is read, or is a result */
-} Nested;
-
-typedef struct Count {
-    int n;
-} Count;
+#include "schedule/nested.h"
 
 static void count_reads(Nested *m, const Core *term)
 {
@@ -51,7 +34,7 @@ static bool has_each(const Core *read, int indices, int n, Nat const *axes)
     return indices == n;
 }
 
-static bool is_plain_fold(const Nest *nest)
+bool nested_is_plain_fold(const Nest *nest)
 {
     bool fold = !nest->steps && !nest->kept && !nest->in_parts && term_is(nest->element, P_reduce);
     if (!fold)
@@ -62,22 +45,28 @@ static bool is_plain_fold(const Nest *nest)
     return fold;
 }
 
-static int reads_of(const Core *term, const CoreVar *array)
+int nested_reads(const Core *term, const CoreVar *array)
 {
     int n = term->kind == CORE_VAR && term->var == array;
     for (int i = 0; i < term_children(term); i++)
-        n += reads_of(term_child(term, i), array);
+        n += nested_reads(term_child(term, i), array);
     return n;
 }
 
-/* A nest, and those that it reads element by element, each at its own row. */
-typedef struct Row {
-    const Nested *m;
-    const Nest *own; /* the nest whose term is looked at */
-    int rows;        /* axes that say which row */
-    VEC(const Nest *) made, folds; /* of the row: what is worked out element by element, and folded */
-    VEC(const CoreVar *) others; /* arrays that are not of the list */
-} Row;
+/* Do the axes of the rows say which row the read is of? Not which element: there are more indices. */
+static bool reads_row(const Core *read, const Nest *of, int rows)
+{
+    int indices;
+    const Core *first;
+    term_base(read, &indices, &first);
+    bool all = indices > rows || read->type->kind == TY_ARRAY;
+    for (int i = 0; i < rows && all; i++) {
+        all = false;
+        for (const Core *at = read; term_is(at, P_index) && !all; at = at->prim.args[0])
+            all = nat_mentions(at->prim.nats[1], of->axes[i]->nat);
+    }
+    return all;
+}
 
 static void look_at_row(Row *r, const Core *term)
 {
@@ -85,6 +74,7 @@ static void look_at_row(Row *r, const Core *term)
     const Core *first, *base = term_base(term, &indices, &first);
     if (base->kind == CORE_VAR && base->var->type->kind == TY_ARRAY) {
         const Nest *read = table_get(&r->m->of_var, base->var), *own = r->own;
+        r->memory |= !read && reads_row(term, own, r->rows);
         if (own_indices(term, own) < r->rows)
             return;
         if (!read)
@@ -103,28 +93,28 @@ static void look_at_row(Row *r, const Core *term)
         look_at_row(r, term_child(term, i));
 }
 
-static Row row_of(const Nested *m, const Nest *nest, int rows)
+Row nested_row(const Nested *m, const Nest *nest, int rows)
 {
     Row row = {.m = m, .own = nest, .rows = rows};
     look_at_row(&row, nest->element);
     return row;
 }
 
-/* With all that the folds of the row are made of, in turn. */
-static Row all_of_row(const Nested *m, const Nest *values)
+Row nested_whole_row(const Nested *m, const Nest *values)
 {
-    Row row = row_of(m, values, values->n_axes);
+    Row row = nested_row(m, values, values->n_axes);
     for (int i = 0; i < row.folds.n; i++) { /* there may come more */
-        const Row of_fold = row_of(m, row.folds.at[i], values->n_axes);
+        const Row of_fold = nested_row(m, row.folds.at[i], values->n_axes);
         for (int k = 0; k < of_fold.folds.n; k++)
             vec_push(m->ctx, &row.folds, of_fold.folds.at[k]);
         for (int k = 0; k < of_fold.made.n; k++)
             vec_push(m->ctx, &row.made, of_fold.made.at[k]);
+        row.memory |= of_fold.memory;
     }
     return row;
 }
 
-static bool is_of_row(const Row *row, const Nest *nest)
+bool nested_is_of_row(const Row *row, const Nest *nest)
 {
     bool found = false;
     for (int i = 0; i < row->folds.n; i++)
@@ -134,21 +124,20 @@ static bool is_of_row(const Row *row, const Nest *nest)
     return found;
 }
 
-/* Is all that reads the fold among the values and what they are made of, and is it more than a thread folds? */
-static bool is_rows_own(const Nested *m, const Row *row, const Nest *values, const Nest *fold)
+bool nested_is_rows_own(const Nested *m, const Row *row, const Nest *values, const Nest *fold, int reads_beside)
 {
     const Count *count = table_get(&m->reads, fold);
-    int reads = reads_of(values->element, fold->var);
+    int reads = nested_reads(values->element, fold->var) + reads_beside;
     for (int i = 0; i < m->n; i++)
-        if (m->at[i] && is_of_row(row, m->at[i]))
-            reads += reads_of(m->at[i]->element, fold->var);
+        if (m->at[i] && nested_is_of_row(row, m->at[i]))
+            reads += nested_reads(m->at[i]->element, fold->var);
     return count && count->n <= reads && term_is(fold->element, P_reduce) && !folds_few(fold->element);
 }
 
 /* Do both read an array that is not of the list, each at its own row? */
 static bool share_rows(const Nested *m, const Row *row, const Nest *fold)
 {
-    const Row of_fold = row_of(m, fold, row->rows);
+    const Row of_fold = nested_row(m, fold, row->rows);
     bool shared = false;
     for (int k = 0; k < of_fold.others.n; k++)
         for (int j = 0; j < row->others.n; j++)
@@ -160,10 +149,10 @@ static bool share_rows(const Nested *m, const Row *row, const Nest *fold)
  * maximum of its row? Then a block keeps the row on chip for both. */
 static bool has_row_folds(const Nested *m, const Nest *nest)
 {
-    const Row own = row_of(m, nest, nest->n_axes), all = all_of_row(m, nest);
+    const Row own = nested_row(m, nest, nest->n_axes), all = nested_whole_row(m, nest);
     bool has = false;
     for (int i = 0; i < own.folds.n && !has; i++)
-        has = is_rows_own(m, &all, nest, own.folds.at[i]) && share_rows(m, &own, own.folds.at[i]);
+        has = nested_is_rows_own(m, &all, nest, own.folds.at[i], 0) && share_rows(m, &own, own.folds.at[i]);
     return has;
 }
 
@@ -177,7 +166,7 @@ static Nest *inner_folds(const Nested *m, const Nest *outer, const CoreVar *axis
     const Core *first, *base = term_base(cell, indices, &first), *fold = outer->element;
     Nest *inner = base->kind == CORE_VAR ? table_get(&m->of_var, base->var) : NULL;
     const Count *count = inner ? table_get(&m->reads, inner) : NULL;
-    if (!inner || count->n != 1 || !is_plain_fold(inner) || inner->n_axes != *indices ||
+    if (!inner || count->n != 1 || !nested_is_plain_fold(inner) || inner->n_axes != *indices ||
         outer->n_axes > MOST_AXES || has_row_folds(m, inner) || nat_is(inner->element->prim.args[2]->type->size, 0))
         return NULL; /* of rows without elements, there is no row of an element */
     for (int i = 0; i < outer->n_axes; i++)
@@ -208,7 +197,7 @@ static void join_folds(Nested *m, int at)
     Nest *outer = m->at[at];
     CoreVar *axis;
     int indices;
-    if (!is_plain_fold(outer))
+    if (!nested_is_plain_fold(outer))
         return;
     Core *cell = fold_element(m->ctx, outer->element, &axis, m->next_var);
     Nest *inner = inner_folds(m, outer, axis, cell, &indices);
@@ -225,69 +214,11 @@ static void join_folds(Nested *m, int at)
             m->at[i] = NULL;
 }
 
-/* ---- values of rows ------------------------------------------------------------------------------ */
-
-/* The elements that a fold is of, as a nest. */
-static Nest *values_of(const Nested *m, const Nest *fold)
-{
-    Ctx *ctx = m->ctx;
-    CoreVar *axis;
-    Nest *values = NEW(ctx, Nest);
-    *values = (Nest){.n_axes = fold->n_axes + 1, .kept = true, .of_rows = true};
-    values->element = fold_element(ctx, fold->element, &axis, m->next_var);
-    values->axes = NEWN(ctx, CoreVar *, values->n_axes);
-    Type type = values->element->type;
-    for (int i = values->n_axes - 1; i >= 0; i--) {
-        const CoreVar *old = i == fold->n_axes ? axis : fold->axes[i];
-        values->axes[i] = make_var(ctx, m->next_var, old->name, old->type, old->span);
-        values->element = term_with_nat(ctx, m->next_var, values->element, old->nat, values->axes[i]->nat);
-        type = type_array(ctx, old->type->size, type);
-    }
-    values->var = make_var(ctx, m->next_var, "value", type, values->element->span);
-    return values;
-}
-
-/* The folds of one row that the values are made of, in the order of the list: how many. 0, too, where something else reads one. */
-static int folds_of_row(const Nested *m, const Nest *values, Nest **members)
-{
-    const Row row = all_of_row(m, values);
-    int n = 0;
-    bool own = true;
-    for (int i = 0; i < m->n && own; i++)
-        if (m->at[i] && is_of_row(&row, m->at[i]) && !term_is_elementwise(m->at[i]->element)) {
-            own = is_rows_own(m, &row, values, m->at[i]);
-            members[n++] = m->at[i];
-        }
-    return own ? n : 0;
-}
-
-/* A fold of values for each of which several folds of one row are read becomes a fold of an array of them: a kernel computes
- * each with its row on chip. NULL: the fold stays as it is. */
-static Nest *row_values(const Nested *m, int at)
-{
-    Nest *fold = m->at[at], **members = NEWN(m->ctx, Nest *, m->n + 1);
-    if (!fold || !is_plain_fold(fold))
-        return NULL;
-    Nest *values = values_of(m, fold);
-    int n = term_is_elementwise(values->element) ? folds_of_row(m, values, members) : 0;
-    Nat length = NULL;
-    members[n] = values;
-    if (n < 2 || !rows_program(m->ctx, m->entry, values->n_axes, n + 1, members, NULL, &length, m->next_var))
-        return NULL;
-    CoreVar *axis;
-    Core *element = fold_element(m->ctx, fold->element, &axis, m->next_var), *read = make_ref(m->ctx, values->var, element->span);
-    for (int i = 0; i < values->n_axes; i++)
-        read = make_index(m->ctx, read, i < fold->n_axes ? fold->axes[i]->nat : axis->nat, element->span);
-    Nest *new = NEW(m->ctx, Nest);
-    *new = *fold;
-    new->element = fold_of(m->ctx, fold->element, make_generate(m->ctx, axis, read, element->span));
-    m->at[at] = new;
-    return values;
-}
+/* ---- all ---- */
 
 static Nests *joined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *next_var)
 {
-    Nested m = {.ctx = ctx, .entry = entry, .next_var = next_var, .n = nests->list.n};
+    Nested m = {.ctx = ctx, .entry = entry, .next_var = next_var, .n = nests->list.n, .result = nests->result};
     Nests *new = NEW(ctx, Nests);
     *new = *nests;
     if (nests_have_steps(nests)) /* which may read any of them */
@@ -306,15 +237,9 @@ static Nests *joined(Ctx *ctx, const CoreEntry *entry, const Nests *nests, int *
         count_reads(&m, nests->result);
     for (int i = 0; i < m.n; i++)
         join_folds(&m, i);
-    new->list.at = NULL;
-    new->list.n = new->list.cap = 0;
-    for (int i = 0; i < m.n; i++) {
-        Nest *values = nests->result ? row_values(&m, i) : NULL;
-        if (values)
-            vec_push(ctx, &new->list, values);
-        if (m.at[i])
-            vec_push(ctx, &new->list, m.at[i]);
-    }
+    for (int i = 0; i < m.n && nests->result; i++)
+        row_values(&m, i);
+    new->list = row_values_in_order(&m);
     if (!nests->result) {
         new->then = joined(ctx, entry, nests->then, next_var);
         new->otherwise = joined(ctx, entry, nests->otherwise, next_var);

@@ -55,9 +55,11 @@ typedef struct NestChoice {
 typedef VEC(NestChoice) NestChoices;
 enum { NEST_MANY = 1000000000 }; /* reads of an element, or its cost: not known, or many */
 
+typedef VEC(Nest *) NestList;
+
 /* A list, and what comes after it: the result, or one of two lists by a condition over sizes. */
 struct Nests {
-    VEC(Nest *) list; /* each reads only those before it */
+    NestList list; /* each reads only those before it */
     Core *result;     /* the nests and inputs that it is read from; NULL: */
     Core *cond;
     Nests *then, *otherwise;
