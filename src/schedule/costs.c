@@ -19,10 +19,11 @@ static void add_part(Cost *cost, double reads, int size)
     cost->sum.size += size;
 }
 
-static void add_read(const Inline *in, const Info *info, int indices, Cost *cost)
+static void add_read(const Inline *in, const Core *base, int indices, Cost *cost)
 {
+    const Info *info = table_get(&in->of_var, base->var);
     if (!info || !info->inlined) { /* an array of fewer axes stays in a cache */
-        bool all = indices >= cost->nest->n_axes;
+        bool all = indices >= cost->nest->n_axes || base->type->kind == TY_SCALAR; /* a number, in a register */
         add_part(cost, !all ? cost_in_reads(in->costs, COST_cacheAccess) : indices > 0, !all || indices > 0);
     } else if (info->local && info->places > 1) {
         cost->shared.cost = info->cost > cost->shared.cost ? info->cost : cost->shared.cost;
@@ -40,7 +41,7 @@ static void add_cost(Inline *in, const Core *term, Cost *cost)
     if (base->kind == CORE_VAR) {
         if (inline_bind_of(in, term))
             return;
-        add_read(in, table_get(&in->of_var, base->var), indices, cost);
+        add_read(in, base, indices, cost);
         vec_push(in->ctx, &in->binds, ((Bind){.read = term}));
         return;
     }

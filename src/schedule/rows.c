@@ -50,11 +50,11 @@ static Operand operand(Rows *r, Core *all, const char *name)
     return (Operand){all, make_var(r->ctx, r->next_var, name, all->type->elem, all->span)};
 }
 
-/* The row of the matrix, or what stands beside it. */
+/* The row of the matrix, or what stands beside it. The matrix is the first one of numbers. */
 static CoreVar *row_of(Rows *r, Core *all, const char *name)
 {
     Type row = all->type->elem;
-    if (!r->matrix.all && is_vector(row))
+    if (!r->matrix.all && is_vector(row) && row->elem->scalar != SC_BOOL)
         r->matrix = operand(r, all, "row");
     r->fits &= !r->columns;
     if (r->matrix.all && core_same(r->ctx, r->matrix.all, all))
@@ -62,11 +62,20 @@ static CoreVar *row_of(Rows *r, Core *all, const char *name)
     for (int i = 0; i < r->beside.n; i++)
         if (core_same(r->ctx, r->beside.at[i].all, all))
             return r->beside.at[i].var;
-    bool numbers = is_vector(row) && row->elem->scalar != SC_BOOL;
-    bool as_long = numbers && r->matrix.all && row->size == r->matrix.var->type->size;
-    r->fits &= row->kind == TY_SCALAR || as_long; /* what else has no template */
     vec_push(r->ctx, &r->beside, operand(r, all, name));
     return r->beside.at[r->beside.n - 1].var;
+}
+
+/* Is all that stands beside the matrix a number for each row, or a row as long? What else has no
+ * template. */
+static bool fits_beside(const Rows *r)
+{
+    bool fits = true;
+    for (int i = 0; i < r->beside.n; i++) {
+        const Type row = r->beside.at[i].all->type->elem;
+        fits &= row->kind == TY_SCALAR || (is_vector(row) && row->size == r->matrix.var->type->size);
+    }
+    return fits;
 }
 
 /* A read of column i of the matrix: xs[k][i]. */
@@ -377,7 +386,7 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
             return NULL;
     }
     bool asked = r.columns && r.place; /* which column it is has no template */
-    if (!r.matrix.all || asked || !worth_it(&r, n, nests, values))
+    if (!r.matrix.all || asked || !fits_beside(&r) || !worth_it(&r, n, nests, values))
         return NULL;
     Core *body = given ? tuple_of(&r, n, values, given) : values[n - 1];
     for (int i = given ? n - 1 : n - 2; i >= 0; i--)
