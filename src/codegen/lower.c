@@ -15,6 +15,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_TRANSLATE] = {"translate", pass_translate, true},
     [PASS_PREFETCH] = {"prefetch", pass_prefetch, true},
     [PASS_LITERALS] = {"literals", pass_literals},
+    [PASS_LOOPS] = {"loops", pass_loops},
     [PASS_REGISTERS] = {"registers", pass_registers},
     [PASS_CONDITIONS] = {"conditions", pass_conditions},
     [PASS_UNITS] = {"units", pass_units},

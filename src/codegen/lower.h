@@ -9,6 +9,7 @@ typedef enum LowerPass {
     PASS_TRANSLATE, /* core to loops and accesses; views become index expressions */
     PASS_PREFETCH,  /* toShared[prefetch]: loads go one step ahead */
     PASS_LITERALS,  /* what literals decide is decided */
+    PASS_LOOPS,     /* loops over the same elements are one */
     PASS_REGISTERS, /* private values: forwarded, reused, never copied */
     PASS_CONDITIONS, /* what is known already is not asked again */
     PASS_UNITS,     /* what a guard leaves out of a fold is left out */

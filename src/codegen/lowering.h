@@ -454,6 +454,7 @@ bool is_trivial(const ImpExpr *e);    /* costs nothing to compute again */
 void pass_translate(Lowering *lw);
 void pass_prefetch(Lowering *lw);
 void pass_literals(Lowering *lw);
+void pass_loops(Lowering *lw);
 void pass_registers(Lowering *lw);
 /* Parts of pass_registers for later: values move to where they are read; the next value of a name takes the register of the one before. */
 void registers_forward(Lowering *lw);

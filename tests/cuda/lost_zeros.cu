@@ -35,28 +35,12 @@ f_body(long long *__restrict__ result_1, long long *__restrict__ result_2,
     for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
         const int p_1 = xs[i];
         const int p_2 = ys[i];
-        result_1[i] =
-            zero_unless(p_1 > p_2, p_1 > p_2 ? wrap_mul((long long)p_1, (long long)p_2) : 0ll);
+        const bool holds = p_1 > p_2;
+        result_1[i] = zero_unless(holds, holds ? wrap_mul((long long)p_1, (long long)p_2) : 0ll);
+        result_2[i] = zero_unless(!holds, holds ? 0ll : wrap_add((long long)p_1, (long long)p_2));
+        result_3[i] = holds ? wrap_mul(p_1, p_2) : 0;
+        result_4[i] = p_1 > 0 ? zs[i] : 0ll;
     }
-
-    // lost_zeros.rise:5: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int p_1 = xs[i];
-        const int p_2 = ys[i];
-        result_2[i] =
-            zero_unless(p_1 <= p_2, p_1 > p_2 ? 0ll : wrap_add((long long)p_1, (long long)p_2));
-    }
-
-    // lost_zeros.rise:6: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256) {
-        const int p_1 = xs[i];
-        const int p_2 = ys[i];
-        result_3[i] = p_1 > p_2 ? wrap_mul(p_1, p_2) : 0;
-    }
-
-    // lost_zeros.rise:7: mapGlobal
-    for (Index i = blockIdx.x*256 + threadIdx.x; i < n; i += gridDim.x*256)
-        result_4[i] = xs[i] > 0 ? zs[i] : 0ll;
 }
 
 extern "C" __global__ void __launch_bounds__(256)

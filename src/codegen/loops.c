@@ -1,0 +1,264 @@
+/* Pass loops: what several loops compute for the same elements is computed in one.
+ *
+ *   for (i ...) r1[i] = f(xs[i]);  for (j ...) r2[j] = g(xs[j])
+ *     ->  for (i ...) { r1[i] = f(xs[i]);  r2[i] = g(xs[i]) }
+ *
+ * So several results over the same axes read once what they share. The loops stand behind each other,
+ * count alike, hold nothing that other threads take part in, and share no registers. No memory that one
+ * of them writes is read or written by the other. */
+#include "codegen/lowering.h"
+#include "codegen/walk.h"
+
+typedef struct Touched {
+    bool *reads, *writes; /* by ImpBuf.id */
+    bool *uses, *sets;    /* by ImpVar.id */
+    bool alone;           /* nothing that other threads take part in */
+} Touched;
+
+static void note_read(void *user, ImpExpr **at)
+{
+    Touched *t = user;
+    if ((*at)->kind == IE_LOAD)
+        t->reads[(*at)->mem.buf->id] = true;
+    if ((*at)->kind == IE_VAR)
+        t->uses[(*at)->var.var->id] = true;
+    t->alone &= (*at)->kind != IE_SHFL;
+}
+
+static void note_touched(void *user, ImpStmt *s)
+{
+    Touched *t = user;
+    switch (s->kind) {
+    case IS_STORE: t->writes[s->store.buf->id] = true; break;
+    case IS_VSTORE: t->writes[s->vec.buf->id] = true; break;
+    case IS_VLOAD: t->reads[s->vec.buf->id] = t->sets[s->vec.var->id] = true; break;
+    case IS_VSET: t->sets[s->vec.var->id] = true; break;
+    case IS_DECL: case IS_SET: t->sets[s->var.var->id] = true; break;
+    case IS_FOR: case IS_IF: case IS_NOTE: break;
+    default: t->alone = false; break;
+    }
+    t->alone &= s->prefetch == 0;
+    walk_own(s, note_read, t);
+}
+
+static Touched touched_by(const Lowering *lw, ImpStmt *loop)
+{
+    Ctx *ctx = lw->ctx;
+    const int n = lw->kernel->bufs.n + 1, n_vars = lw->kernel->vars.n + 1;
+    Touched t = {NEWN(ctx, bool, n), NEWN(ctx, bool, n), NEWN(ctx, bool, n_vars), NEWN(ctx, bool, n_vars), true};
+    walk_stmts(&loop->loop.body, note_touched, &t);
+    return t;
+}
+
+static bool counts_alike(const ImpStmt *a, const ImpStmt *b)
+{
+    return a->loop.lo == b->loop.lo && a->loop.hi == b->loop.hi && a->loop.step == b->loop.step && a->loop.level == b->loop.level &&
+           a->loop.tiles == b->loop.tiles && a->loop.unroll == b->loop.unroll && a->loop.at_once == b->loop.at_once &&
+           !a->loop.full && !b->loop.full && a->prefetch == 0 && b->prefetch == 0;
+}
+
+/* Does one of them change something that the other one changes or reads? */
+static bool meet(int n, const bool *changes, const bool *reads, const bool *other_changes, const bool *other_reads)
+{
+    bool found = false;
+    for (int i = 0; i < n && !found; i++)
+        found = (changes[i] && (other_reads[i] || other_changes[i])) || (other_changes[i] && reads[i]);
+    return found;
+}
+
+static bool may_fuse(const Lowering *lw, ImpStmt *a, ImpStmt *b)
+{
+    if (!counts_alike(a, b))
+        return false;
+    const Touched x = touched_by(lw, a), y = touched_by(lw, b);
+    return x.alone && y.alone && !meet(lw->kernel->bufs.n, x.writes, x.reads, y.writes, y.reads) &&
+           !meet(lw->kernel->vars.n, x.sets, x.uses, y.sets, y.uses);
+}
+
+typedef struct Renamed {
+    Ctx *ctx;
+    Nat from, to;
+} Renamed;
+
+static Nat renamed(void *user, Nat nat)
+{
+    const Renamed *r = user;
+    return nat_subst(r->ctx, nat, r->from, r->to);
+}
+
+static void rename_in(void *user, ImpStmt *s) { map_nats(s, renamed, user); }
+
+/* ---- vectors that both load ---- */
+
+/* if (a full vector) v = cells; else v = (a cell, another if it is there, ...): for one vector or more. */
+static bool is_load_of_vectors(const ImpStmt *s)
+{
+    if (s->kind != IS_IF || s->branch.then.list.n == 0 || s->branch.then.list.n != s->branch.otherwise.list.n)
+        return false;
+    for (int i = 0; i < s->branch.then.list.n; i++)
+        if (s->branch.then.list.at[i]->kind != IS_VLOAD || s->branch.otherwise.list.at[i]->kind != IS_VSET ||
+            s->branch.then.list.at[i]->vec.var != s->branch.otherwise.list.at[i]->vec.var)
+            return false;
+    return true;
+}
+
+/* Do both give their vectors the same? */
+static bool gives_same(const ImpStmt *a, const ImpStmt *b)
+{
+    bool same = a->vec.n == b->vec.n && a->vec.declares == b->vec.declares;
+    if (a->kind == IS_VLOAD)
+        return same && a->vec.buf == b->vec.buf && a->vec.index == b->vec.index;
+    for (int i = 0; i < a->vec.n && same; i++)
+        same = imp_same_value(a->vec.values[i], b->vec.values[i]);
+    return same;
+}
+
+/* The register that has what number `at` of these loads is; NULL: none. */
+static ImpVar *loaded_before(const ImpBlock *before, const ImpStmt *loads, int at)
+{
+    for (int i = 0; i < before->list.n; i++) {
+        const ImpStmt *other = before->list.at[i];
+        if (!is_load_of_vectors(other) || !imp_same_value(other->branch.cond, loads->branch.cond))
+            continue;
+        for (int k = 0; k < other->branch.then.list.n; k++)
+            if (gives_same(other->branch.then.list.at[k], loads->branch.then.list.at[at]) &&
+                gives_same(other->branch.otherwise.list.at[k], loads->branch.otherwise.list.at[at]))
+                return other->branch.then.list.at[k]->vec.var;
+    }
+    return NULL;
+}
+
+typedef struct Replaced {
+    ImpVar *var, *by;
+} Replaced;
+
+static void replace_var(void *user, ImpExpr **at)
+{
+    const Replaced *r = user;
+    if ((*at)->kind == IE_VAR && (*at)->var.var == r->var)
+        (*at)->var.var = r->by;
+}
+
+static void remove_declaration(ImpBlock *block, const ImpVar *var)
+{
+    for (int i = block->list.n - 1; i >= 0; i--)
+        if (block->list.at[i]->kind == IS_DECL && block->list.at[i]->var.var == var)
+            block_remove(block, i);
+}
+
+/* Vectors that have been loaded before are not loaded again. */
+static void share_vectors(const ImpBlock *before, ImpBlock *block)
+{
+    for (int i = block->list.n - 1; i >= 0; i--) {
+        ImpStmt *loads = block->list.at[i];
+        if (!is_load_of_vectors(loads))
+            continue;
+        ImpBlock *then = &loads->branch.then, *otherwise = &loads->branch.otherwise;
+        for (int k = then->list.n - 1; k >= 0; k--) {
+            Replaced r = {then->list.at[k]->vec.var, loaded_before(before, loads, k)};
+            if (!r.by)
+                continue;
+            block_remove(then, k);
+            block_remove(otherwise, k);
+            walk_block(block, replace_var, &r);
+            remove_declaration(block, r.var);
+        }
+        for (i = block->list.n - 1; i >= 0 && block->list.at[i] != loads; i--) /* declarations are gone */
+            ;
+        if (then->list.n == 0)
+            block_remove(block, i);
+    }
+}
+
+/* ---- the loops ---- */
+
+static void note_store(void *user, ImpStmt *s) { *(bool *)user |= s->kind == IS_STORE || s->kind == IS_VSTORE; }
+
+/* The statements before the first one that stores, and the note before that: how many. */
+static int before_stores(const ImpBlock *block)
+{
+    int n = 0;
+    for (bool stores = false; n < block->list.n; n++) {
+        ImpBlock one = {0};
+        one.list.at = block->list.at + n;
+        one.list.n = 1;
+        walk_stmts(&one, note_store, &stores);
+        if (stores)
+            break;
+    }
+    return n > 0 && n < block->list.n && block->list.at[n - 1]->kind == IS_NOTE ? n - 1 : n;
+}
+
+static void add_all(const Lowering *lw, ImpBlock *to, const ImpBlock *from, int first)
+{
+    for (int i = first; i < from->list.n; i++)
+        vec_push(lw->ctx, &to->list, from->list.at[i]);
+}
+
+/* The statements from number `at` on, up to the next condition: the number of that. */
+static int add_to_condition(const Lowering *lw, ImpBlock *to, const ImpBlock *from, int at, bool notes)
+{
+    for (; at < from->list.n && from->list.at[at]->kind != IS_IF; at++)
+        if (notes || from->list.at[at]->kind != IS_NOTE)
+            vec_push(lw->ctx, &to->list, from->list.at[at]);
+    return at;
+}
+
+/* What both store, each in its own order. A condition that both have is asked once. */
+static ImpBlock stores_of(const Lowering *lw, const ImpBlock *a, const ImpBlock *b)
+{
+    ImpBlock both = {0};
+    int i = add_to_condition(lw, &both, a, 0, true), k = add_to_condition(lw, &both, b, 0, false);
+    while (i < a->list.n && k < b->list.n) {
+        ImpStmt *x = a->list.at[i], *y = b->list.at[k];
+        if (!imp_same_value(x->branch.cond, y->branch.cond))
+            break;
+        x->branch.then = stores_of(lw, &x->branch.then, &y->branch.then);
+        x->branch.otherwise = stores_of(lw, &x->branch.otherwise, &y->branch.otherwise);
+        vec_push(lw->ctx, &both.list, x);
+        i = add_to_condition(lw, &both, a, i + 1, true);
+        k = add_to_condition(lw, &both, b, k + 1, false);
+    }
+    add_all(lw, &both, a, i);
+    add_all(lw, &both, b, k);
+    return both;
+}
+
+/* The second loop's statements go into the first loop: what they compute, before anything is stored, so that what both load is loaded
+ * once. */
+static void fuse(const Lowering *lw, ImpStmt *a, ImpStmt *b)
+{
+    Renamed r = {lw->ctx, b->loop.var, a->loop.var};
+    ImpBlock *to = &a->loop.body;
+    const ImpBlock first = *to;
+    walk_stmts(&b->loop.body, rename_in, &r);
+    share_vectors(&first, &b->loop.body);
+    const ImpBlock second = b->loop.body;
+    const int computed[2] = {before_stores(&first), before_stores(&second)};
+    const ImpBlock stores[2] = {stmts_from(&first, computed[0]), stmts_from(&second, computed[1])}, all = stores_of(lw, &stores[0], &stores[1]);
+    *to = (ImpBlock){0};
+    for (int i = 0; i < computed[0]; i++)
+        vec_push(lw->ctx, &to->list, first.list.at[i]);
+    for (int i = 0; i < computed[1]; i++)
+        if (second.list.at[i]->kind != IS_NOTE) /* those of the first loop stay */
+            vec_push(lw->ctx, &to->list, second.list.at[i]);
+    add_all(lw, to, &all, 0);
+}
+
+void pass_loops(Lowering *lw)
+{
+    ImpBlock *body = &lw->kernel->body;
+    for (int i = 0; i < body->list.n; i++) {
+        ImpStmt *loop = body->list.at[i];
+        while (loop->kind == IS_FOR) {
+            int next = i + 1;
+            next += next < body->list.n && body->list.at[next]->kind == IS_NOTE;
+            ImpStmt *other = next < body->list.n ? body->list.at[next] : NULL;
+            if (!other || other->kind != IS_FOR || !may_fuse(lw, loop, other))
+                break;
+            fuse(lw, loop, other);
+            for (; next > i; next--)
+                block_remove(body, next);
+        }
+    }
+}
