@@ -227,12 +227,13 @@ static int given_param(const Item *item, int k)
 static void look_at_item(Starts *s, const Item *item, const FileScope *home, const Ast *call)
 {
     int op = -1, unit = -1;
-    for (int k = 0; k < call->call.n; k++) {
-        if (is_word(call->call.items[k], s->op))
-            op = given_param(item, k);
-        if (is_word(call->call.items[k], s->unit))
-            unit = given_param(item, k);
-        s->passed |= op >= 0 && unit >= 0 && starts_from_unit(item, home, op, unit, s->depth + 1);
+    for (int k = 0; k < call->call.n && !s->passed; k++) {
+        const bool is_op = is_word(call->call.items[k], s->op);
+        const bool is_unit = is_word(call->call.items[k], s->unit);
+        op = is_op ? given_param(item, k) : op;
+        unit = is_unit ? given_param(item, k) : unit;
+        s->passed = (is_op || is_unit) && op >= 0 && unit >= 0 &&
+                    starts_from_unit(item, home, op, unit, s->depth + 1);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "ir/sample.h"
 #include "rewrite/rewrite.h"
 
-enum { LAW_PARAMS = 32, LAW_CONDITIONS = 8, LAW_CLASSES = 64 };
+enum { LAW_PARAMS = 40, LAW_CONDITIONS = 8, LAW_CLASSES = 64 };
 
 typedef struct LawFile { /* that has the rules, and what they mention */
     const char *path, *text;

@@ -350,6 +350,21 @@ static void let_wait(Joined *j)
     j->last -= waiting;
 }
 
+Core *results_of_tuples(Groups *g, int last, Nest *all, const int *component, Core *result,
+                        int *next_var)
+{
+    for (int i = 0; i <= last; i++)
+        g->at[i].nest->given |= component[i] >= 0;
+    result = with_components(g, result, all, component, next_var);
+    for (int i = last + 1; i < g->n; i++)
+        if (!g->at[i].joined)
+            g->at[i].nest->element = reading_components(g, g->at[i].nest->element, all, component,
+                                                        next_var);
+    g->at[last] = (Group){.nest = all, .joined = true, .elsewhere = true};
+    table_put(g->ctx, &g->of_var, all->var, &g->at[last]);
+    return result;
+}
+
 /* Results that are made of the same rows as this one; the result with their components. */
 static Core *join_results(Groups *g, int last, int rows, Core *result, int *next_var)
 {
@@ -378,24 +393,19 @@ static Core *join_results(Groups *g, int last, int rows, Core *result, int *next
     *all = *nest;
     all->var = make_var(ctx, next_var, "rows", program->type, nest->var->span);
     all->n_axes = rows;
+    all->kept = all->of_rows = false;
     all->value = all->element = program;
-    for (int i = 0; i <= last; i++) {
-        g->at[i].nest->given = j.used[i] && g->at[i].given;
+    for (int i = 0; i <= last; i++)
         if (j.used[i])
             group_take(&g->at[i], all);
-    }
-    result = with_components(g, result, all, component, next_var);
-    for (int i = last + 1; i < g->n; i++)
-        if (!g->at[i].joined)
-            g->at[i].nest->element = reading_components(g, g->at[i].nest->element, all, component, next_var);
-    g->at[last] = (Group){.nest = all, .joined = true, .elsewhere = true};
-    table_put(ctx, &g->of_var, all->var, &g->at[last]);
-    return result;
+    return results_of_tuples(g, last, all, component, result, next_var);
 }
 
 Core *results_joined(Groups *g, Core *result, int *next_var)
 {
     note_results(g, result);
+    for (int i = g->n - 1; i >= 0; i--)
+        result = weights_joined(g, i, result, next_var);
     for (int i = g->n - 1; i >= 0; i--) {
         const Core *before = result;
         const int axes = g->at[i].nest->n_axes;

@@ -38,8 +38,7 @@ bool has_rows(const Nest *nest, int rows, const Nest *of)
     return nest->n_axes == rows || rows > 0;
 }
 
-/* Is all that reads it among these, each for its own row? */
-static bool read_by(const Group *read, int rows, int n, Nest *const *members)
+bool readers_are(const Group *read, int rows, int n, Nest *const *members)
 {
     for (int i = 0; i < read->readers.n; i++) {
         bool found = false;
@@ -48,7 +47,14 @@ static bool read_by(const Group *read, int rows, int n, Nest *const *members)
         if (!found)
             return false;
     }
-    return read->readers.n > 0 && !read->elsewhere && !read->nest->kept;
+    return true;
+}
+
+/* Is all that reads it among these, each for its own row? */
+static bool read_by(const Group *read, int rows, int n, Nest *const *members)
+{
+    return read->readers.n > 0 && !read->elsewhere && !read->nest->kept &&
+           readers_are(read, rows, n, members);
 }
 
 bool are_apart(Groups *g, const Nest *nest, int rows, Nat length, bool short_apart)
@@ -67,7 +73,7 @@ void group_take(Group *group, const Nest *reader)
     group->nest->with = reader;
 }
 
-static const Nest *nest_of(void *user, const CoreVar *array)
+const Nest *nest_of_group(void *user, const CoreVar *array)
 {
     Group *group = table_get(&((Groups *)user)->of_var, array);
     return group && !group->taken ? group->nest : NULL;
@@ -76,9 +82,9 @@ static const Nest *nest_of(void *user, const CoreVar *array)
 /* Sums with weights that are made of a product, or folds of the rows of one, where nothing else reads what they are made of; else NULL. */
 static Core *weighted_program(Groups *g, Nest *nest, Weighted *from, int *next_var)
 {
-    Core *program = weighted_term(g->ctx, g->entry, nest, nest_of, g, from, next_var);
+    Core *program = weighted_term(g->ctx, g->entry, nest, nest_of_group, g, from, next_var);
     if (!program)
-        program = folded_term(g->ctx, g->entry, nest, nest_of, g, from, next_var);
+        program = folded_term(g->ctx, g->entry, nest, nest_of_group, g, from, next_var);
     Nest *members[MOST_WEIGHTS + 1] = {nest};
     for (int i = 0; program && i < from->n; i++)
         members[i + 1] = (Nest *)(uintptr_t)from->nests[i];

@@ -42,13 +42,26 @@ bool are_apart(Groups *g, const Nest *nest, int rows, Nat length, bool short_apa
 bool is_weighted(Groups *g, int at, int next_var);
 bool same_axes(const Nest *a, const Nest *b);
 void group_take(Group *group, const Nest *reader);
+/* Is each reader of the array one of these, for its own row? */
+bool readers_are(const Group *read, int rows, int n, Nest *const *members);
+/* The nest of the array in these groups (`user`), unless it is taken; else NULL. */
+const Nest *nest_of_group(void *user, const CoreVar *array);
 /* The reads of all groups, as their terms are now. */
 void note_all(Groups *g);
 
 /* Notes what the term of a nest, or, where there is no reader, a result, reads. */
 void note_reads(Groups *g, const Nest *reader, const Core *term);
 
+/* ---- weight_results.c ---- */
+/* Weighted sums that are a result, with results that are made of what else is known of their rows.
+ * The result with their components. */
+Core *weights_joined(Groups *g, int at, Core *result, int *next_var);
+
 /* ---- group_results.c ---- */
+/* The array of tuples that one kernel computes, in place of the arrays that have a component of it:
+ * the number of each, or -1. `last`: the last of these arrays. The result with its components. */
+Core *results_of_tuples(Groups *g, int last, Nest *all, const int *component, Core *result,
+                        int *next_var);
 /* Notes which arrays the results are, and what else they read. */
 void results_noted(Groups *g, const Core *result);
 /* Results that are made of the same rows become one array of tuples. The result in its terms. */

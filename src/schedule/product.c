@@ -374,17 +374,32 @@ Core *product_finish(Product *p, const Nest *then, Core **beside, CoreVar **pair
 
 /* ---- the whole ---- */
 
+/* The same where the nest stands for one of so many first axes. */
+static Core *over_rows(const Product *p, Core *all, const Nest *nest)
+{
+    Ctx *ctx = p->ctx;
+    int depth = product_axes(p, BATCH) > 0;
+    all = split_within(ctx, p->next_var, all, depth, product_axes(p, ROW),
+                       nest->axes + p->first[ROW]);
+    all = split_within(ctx, p->next_var, all, 0, product_axes(p, BATCH), nest->axes);
+    return all_or_none(ctx, p->entry, nest, all, p->next_var);
+}
+
 Core *product_over_axes(const Product *p, Core *all)
 {
     int depth = product_axes(p, BATCH) > 0;
-    CoreVar *const *axes = p->nest->axes;
-    Ctx *ctx = p->ctx;
     if (product_axes(p, BATCH) < 2 && product_axes(p, ROW) < 2 && product_axes(p, COLUMN) < 2)
         return all;
-    all = split_within(ctx, p->next_var, all, depth + 1, product_axes(p, COLUMN), axes + p->first[COLUMN]);
-    all = split_within(ctx, p->next_var, all, depth, product_axes(p, ROW), axes + p->first[ROW]);
-    all = split_within(ctx, p->next_var, all, 0, product_axes(p, BATCH), axes);
-    return all_or_none(ctx, p->entry, p->nest, all, p->next_var);
+    all = split_within(p->ctx, p->next_var, all, depth + 1, product_axes(p, COLUMN),
+                       p->nest->axes + p->first[COLUMN]);
+    return over_rows(p, all, p->nest);
+}
+
+Core *product_over_rows(const Product *p, Core *all)
+{
+    Nest rows = *p->nest;
+    rows.n_axes = p->first[COLUMN];
+    return product_axes(p, BATCH) < 2 && product_axes(p, ROW) < 2 ? all : over_rows(p, all, &rows);
 }
 
 /* Takes the element as a function of two operands, with which tiles can be padded. */

@@ -35,6 +35,8 @@ Core *product_finish(Product *p, const Nest *then, Core **beside, CoreVar **pair
 Core *product_row(const Product *p, Core *row, Core *columns);
 /* The array over the axes of each group, as one over all axes of the nest. */
 Core *product_over_axes(const Product *p, Core *all);
+/* The same of an array that has one element for each row. */
+Core *product_over_rows(const Product *p, Core *all);
 /* The term without names of tuples: of (x, y).1 it has x. */
 Core *product_opened(Ctx *ctx, Core *term, int *next_var);
 Core *product_zip(Ctx *ctx, Core *a, Core *b);

@@ -295,7 +295,8 @@ static Core *averages(Found *f, Core *array)
 }
 
 /* The sums of a row: of these elements of the left matrix, and of these beside the scores. */
-static Core *row_of_sums(Found *f, Core *row, Core *beside, Core *keys, Core *columns)
+static Core *row_of_sums(const Weights *w, Found *f, Core *row, Core *beside, Core *keys,
+                         Core *columns)
 {
     Product *p = &f->sums;
     Ctx *ctx = p->ctx;
@@ -313,11 +314,16 @@ static Core *row_of_sums(Found *f, Core *row, Core *beside, Core *keys, Core *co
     Core *value = p->body->prim.args[p->body->prim.args[0] == p->by_left];
     Core *products = make_map(ctx, p->pair, make_binary(ctx, P_mul, p->by_left, value), product_zip(ctx, make_ref(ctx, weights, span), make_ref(ctx, column, span)));
     Core *sum = make_binary(ctx, P_div, fold_of(ctx, p->nest->element, products), make_ref(ctx, total, span));
-    Core *sums = make_let(ctx, total, of_total, averages(f, make_map(ctx, column, sum, columns)));
-    return make_let(ctx, scores, of_scores, make_let(ctx, top, of_top, make_let(ctx, weights, of_weights, sums)));
+    Core *result = averages(f, make_map(ctx, column, sum, columns));
+    if (f->values.n)
+        result = weights_tuple(w, f, result, top, total);
+    result = make_let(ctx, total, of_total, result);
+    result = make_let(ctx, top, of_top, make_let(ctx, weights, of_weights, result));
+    return make_let(ctx, scores, of_scores, result);
 }
 
-Core *weighted_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest find, void *user, Weighted *from, int *next_var)
+Core *weighted_rows_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, RowValues *values,
+                         FindNest find, void *user, Weighted *from, int *next_var)
 {
     Weights w = {ctx, next_var, find, user, from, false};
     Found f = {.n_after = 0};
@@ -335,6 +341,8 @@ Core *weighted_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest
         return NULL;
     if (of != nest)
         weights_take(&w, of);
+    if (values && !weights_take_values(&w, &f, values))
+        return NULL;
     Product *p = &f.sums;
     Core *rows = product_matrices(&f.scores, f.scores.left, ROW), *keys = product_matrices(&f.scores, f.scores.right, COLUMN);
     Core *columns = product_matrices(p, p->right, COLUMN), *beside = f.beside, *all = NULL;
@@ -350,6 +358,15 @@ Core *weighted_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest
     }
     Core *from_rows = product_zip(ctx, rows, beside);
     CoreVar *row = product_element(p, "p", from_rows);
-    Core *matrix = make_map(ctx, row, row_of_sums(&f, product_component(p, row, 0), product_component(p, row, 1), keys, columns), from_rows);
-    return product_over_axes(p, all ? make_map(ctx, each, matrix, all) : matrix);
+    Core *sums = row_of_sums(&w, &f, product_component(p, row, 0), product_component(p, row, 1),
+                             keys, columns);
+    Core *matrix = make_map(ctx, row, sums, from_rows);
+    matrix = all ? make_map(ctx, each, matrix, all) : matrix;
+    return values ? product_over_rows(p, matrix) : product_over_axes(p, matrix);
+}
+
+Core *weighted_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, FindNest find, void *user,
+                    Weighted *from, int *next_var)
+{
+    return weighted_rows_term(ctx, entry, nest, NULL, find, user, from, next_var);
 }

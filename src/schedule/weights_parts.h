@@ -28,6 +28,8 @@ typedef struct Found {
     Core *beside, *finish;
     CoreVar *result; /* the parameter of finish */
     bool apart;      /* the sums are divided, and not the weights */
+    RowValues values; /* of each row, beside the averages */
+    Core *of_row[MOST_ROW_VALUES]; /* their elements */
 } Found;
 
 /* The nest that a term reads an element of, with an index for each axis; NULL: it reads no such. */
@@ -37,6 +39,12 @@ void weights_take(Weights *w, const Nest *nest);
 Core *weights_spelled_out(Weights *w, Core *term);
 /* The array of folds whose element a term is made of, over several axes; NULL: of none. */
 const Nest *weights_product(Weights *w, const Core *term);
+/* Takes those of the values that are made of what is largest in a row and of the total. False:
+ * there is none, or too many. */
+bool weights_take_values(Weights *w, Found *f, RowValues *values);
+/* The tuple of the averages and of the values of a row. */
+Core *weights_tuple(const Weights *w, const Found *f, Core *averages, CoreVar *top,
+                    CoreVar *total);
 /* What a score, over these axes of rows and this axis of a fold, is made of the product. */
 bool weights_finish(Weights *w, Found *f, Core *score, CoreVar *const *axes, int rows, const CoreVar *fold);
 

@@ -1,0 +1,1 @@
+lower attention_lse.rise causal --plan
