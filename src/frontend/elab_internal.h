@@ -409,6 +409,8 @@ const Item *item_holding(const Elab *e, Span use); /* the item whose text this i
 /* The pipe into a pattern whose function binds the name, around its use; NULL. */
 const Ast *pipe_binding(const Ast *ast, const char *name, Span use);
 bool pattern_binds(const Pattern *p, const char *name);
+/* Has each component of the pattern one of the type? *named: the type of the name, if it is in it. */
+bool pattern_fits(Elab *e, const Pattern *p, Type t, const char *name, Type *named);
 /* elab_meant.c */
 PrimId callee_of_call(const Ast *call); /* P_COUNT: none */
 /* What a text of the wrong type may be meant as: other orders of parameters and sizes in it. All are tried. */
@@ -429,6 +431,13 @@ void propose_scaled(Elab *e, Diag *d, Span literal, Scalar type); /* `0.5 * x` o
 /* `reduce(fun acc x => acc + f(x), 0)`; `why`: as for diag_propose. */
 void propose_mapped_fold(Elab *e, Diag *d, Span call, const char *why);
 /* A lambda of which nothing says that it has laws, where `callee` wants them. */
+/* `base`, or with a number behind it: of no item of the program. */
+const char *name_not_used(Elab *e, const char *base);
+/* An operator for a function that chooses one of two pairs by a comparison. Gives the words of the
+ * hint; NULL: the function is another one. */
+const char *propose_chosen(Elab *e, Diag *d, const Ast *lambda, Type element);
+/* A function of one tuple, where one of two arguments is wanted. False: it may be one. */
+bool report_one_tuple(Elab *e, Value f, int n, const Value *args);
 void propose_lawful(Elab *e, Diag *d, const Fun *f, const char *callee, Type element, Value unit, bool commutative);
 /* Laws that an operator does not declare, behind its unit. */
 void propose_laws(Elab *e, Diag *d, const Item *operator, bool associative, bool commutative);
