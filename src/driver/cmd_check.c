@@ -95,6 +95,7 @@ static void check_operators(Ctx *ctx, void *user)
 {
     const Operators *operators = user;
     Program *program = program_inside(ctx, operators->program);
+    elab_unused(ctx, program);
     for (int i = 0; i < program_operator_count(program); i++) {
         Core *lambda, *unit;
         bool typed = elab_operator(ctx, program, i, &lambda, &unit);

@@ -280,6 +280,7 @@ typedef struct Elab {
     bool stop;   /* a limit was hit and reported */
     bool failed;
     int quiet;   /* a trial: nothing is reported */
+    bool unused; /* of a definition that nothing uses: is_about_use is not reported */
     int chains;    /* of `and` or `or`, within each other */
     Table guarded; /* their operands that make sense only by those before them */
     const char **why; /* a trial of a rule: its first mistake, in words; or NULL */
@@ -592,6 +593,10 @@ const char *fun_name(const Fun *f);
 const char *param_name(Elab *e, const Fun *f, int k);
 bool param_is_named(const Fun *f, int k); /* by a `fun` */
 const char *const *param_parts(Elab *e, const Fun *f, int k); /* where it is taken apart: see CoreVar.parts */
+/* Elaborates an entry or definition for what is wrong with it. */
+void elab_item(Elab *e, const Item *item);
+/* Whether a definition may have this error only where nothing is known of its sizes. */
+bool is_about_use(const Elab *e, DiagCode code);
 const Fun *unwrapped(const Fun *f); /* without declared types around it */
 bool fun_has_laws(const Fun *f);
 /* The function under a declared type, against which its arguments and results are checked. */
