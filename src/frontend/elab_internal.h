@@ -410,6 +410,9 @@ const Item *item_holding(const Elab *e, Span use); /* the item whose text this i
 /* The pipe into a pattern whose function binds the name, around its use; NULL. */
 const Ast *pipe_binding(const Ast *ast, const char *name, Span use);
 bool pattern_binds(const Pattern *p, const char *name);
+/* Whether a fact relates two names, or one to itself: a mistake elsewhere may be the reason that it is
+ * asked for. */
+bool relates_names(const char *fact);
 /* Has each component of the pattern one of the type? *named: the type of the name, if it is in it. */
 bool pattern_fits(Elab *e, const Pattern *p, Type t, const char *name, Type *named);
 /* elab_meant.c */
