@@ -86,7 +86,7 @@ static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Progr
         return false;
     }
     d->path = path;
-    d->program = *program;
+    d->program = how == program_load ? *program : NULL; /* a tree alone says nothing of names */
     if (program_ast(*program)) {
         hint_imports(ctx, before.list.n);
         say_step(d->say, "read %s and what it imports", path);

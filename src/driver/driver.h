@@ -33,7 +33,7 @@ typedef struct Driver {
     int status;
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
     const char *path; /* of the file that was read last, */
-    Program *program; /* and what was read; NULL: none */
+    Program *program; /* and what was read, with its names; NULL: none */
     const char *only_entry; /* the one that a verb works on; NULL: the option says which */
     int only_item;    /* driver_check lowers the entry that is this item of the program, from 1, and only types all others; 0: it lowers all */
 } Driver;
