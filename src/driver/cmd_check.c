@@ -95,6 +95,7 @@ static void check_operators(Ctx *ctx, void *user)
 {
     const Operators *operators = user;
     Program *program = program_inside(ctx, operators->program);
+    elab_unused(ctx, program);
     for (int i = 0; i < program_operator_count(program); i++) {
         Core *lambda, *unit;
         bool typed = elab_operator(ctx, program, i, &lambda, &unit);
@@ -123,7 +124,9 @@ bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diag
     Checking c = {ctx, advice};
     EntryRound round = {.d = d, .path = path, .program = *program, .work = check_entry, .user = &c};
     Operators operators = {*program, program_entry_count(*program) == 0 && !option_on(d->line, OPT_LAWS)};
-    ctx_do_inside(ctx, check_operators, &operators);
+    /* Another verb has looked only at what its entries use. */
+    if (d->line->verb == VERB_CHECK)
+        ctx_do_inside(ctx, check_operators, &operators);
     driver_each_entry(ctx, &round);
     diags_again(ctx, &round.of_work);
     return true;

@@ -85,6 +85,8 @@ static bool load(Ctx *ctx, Driver *d, const char *path, Program **program, Progr
         say_no_program(ctx, d, path, before);
         return false;
     }
+    d->path = path;
+    d->program = how == program_load ? *program : NULL; /* a tree alone says nothing of names */
     if (program_ast(*program)) {
         hint_imports(ctx, before.list.n);
         say_step(d->say, "read %s and what it imports", path);

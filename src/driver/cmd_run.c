@@ -384,6 +384,7 @@ bool driver_entry(Ctx *ctx, Driver *d, const char *device, CoreEntry **out)
     int k = driver_find_entry(ctx, d, program, path, line->words.n > 1 ? line->words.at[1] : NULL);
     if (k < 0)
         return false;
+    d->only_entry = program_entry_name(program, k);
     int n_settings;
     const ElabSetting *settings = driver_settings(ctx, d, &n_settings);
     const TuneSection *section;

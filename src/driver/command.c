@@ -27,6 +27,13 @@ static void cmd_lsp(Ctx *ctx, Driver *d)
     diag_help(ctx, diag, "the language server needs libjansson: install it (Debian: libjansson-dev), configure and build again");
 }
 
+/* `check` has tried them already, file by file. */
+static void try_hints(Ctx *ctx, Driver *d)
+{
+    if (d->program && !d->session && ctx->diags.errors && d->line->verb != VERB_CHECK)
+        driver_try_hints(ctx, d, d->path, d->program, 0);
+}
+
 void driver_line(Ctx *ctx, Driver *d, int argc, char **argv)
 {
     d->line = options_parse(ctx, argc, argv);
@@ -95,6 +102,7 @@ void driver_line(Ctx *ctx, Driver *d, int argc, char **argv)
         break;
     }
     driver_no_errors(ctx, d);
+    try_hints(ctx, d);
 }
 
 static void run_verb(Ctx *ctx, void *user)

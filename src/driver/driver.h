@@ -32,6 +32,9 @@ typedef struct Driver {
     Program *session; /* what `risec repl` has instead of a file; or NULL */
     int status;
     bool stdout_gone; /* whoever read our output has left: say nothing about it */
+    const char *path; /* of the file that was read last, */
+    Program *program; /* and what was read, with its names; NULL: none */
+    const char *only_entry; /* the one that a verb works on; NULL: the option says which */
     int only_item;    /* driver_check lowers the entry that is this item of the program, from 1, and only types all others; 0: it lowers all */
 } Driver;
 
@@ -106,7 +109,7 @@ bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diag
 ImpProgram *driver_check_entry(Ctx *ctx, const CoreEntry *entry);
 /* Warnings for where nothing is wrong. */
 void driver_advise(Ctx *ctx, const CoreEntry *entry, const ImpProgram *imp);
-/* Takes the edits away, from diagnostic `from` on, that do not mend the program. */
+/* Takes the edits away, from diagnostic `from` on, that do not mend what was read. */
 void driver_try_hints(Ctx *ctx, Driver *d, const char *path, const Program *program, int from);
 
 /* A strategy on the command line, parsed as the body of one in a file of its own; names in it are looked up in the program's file. NULL with diagnostics. */

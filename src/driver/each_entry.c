@@ -56,7 +56,8 @@ static bool check_settings(Ctx *ctx, const EntryRound *round, int first, int end
 bool driver_each_entry(Ctx *ctx, EntryRound *round)
 {
     Driver *d = round->d;
-    const char *only = option_text(d->line, OPT_ENTRY), *device = option_text(d->line, OPT_TUNED);
+    const char *only = d->only_entry ? d->only_entry : option_text(d->line, OPT_ENTRY);
+    const char *device = option_text(d->line, OPT_TUNED);
     int first = 0, end = program_entry_count(round->program), errors = ctx->diags.errors;
     if (only) {
         first = driver_find_entry(ctx, d, round->program, round->path, only);
@@ -77,5 +78,6 @@ bool driver_each_entry(Ctx *ctx, EntryRound *round)
     }
     if (ctx->diags.errors > errors || program_failed(round->program) || round->n < end - first)
         return false;
-    return check_settings(ctx, round, first, end);
+    /* A verb that works on one entry takes sizes, too, and has looked at the settings. */
+    return d->only_entry || check_settings(ctx, round, first, end);
 }

@@ -63,7 +63,7 @@ static void put_readers(StrBuf *out, const Plan *plan, int array)
     sb_init(&text, ctx);
     Nat all = nat_const(ctx, 0);
     int n = 0;
-    bool plain = true;
+    bool plain = type_gives_arrays(plan->arrays.at[array].type);
     for (int s = 0; s < plan->stages.n; s++) {
         const PlanStage *stage = &plan->stages.at[s];
         for (int i = 0; i < stage->reads.n; i++) {

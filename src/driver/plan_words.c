@@ -78,6 +78,12 @@ static const char *times(Ctx *ctx, const Plan *plan, Nat n)
 const char *plan_often_text(Ctx *ctx, const Plan *plan, const PlanStage *stage, const PlanReads *reads)
 {
     PlanOften often = plan_often(ctx, plan, stage, reads);
+    const Type type = plan->arrays.at[reads->array].type;
+    const bool numbers = !type_gives_arrays(type), tuple = type->kind == TY_TUPLE;
+    if (numbers && !nat_is(reads->reads.uses, 1))
+        return tuple ? "numbers that each thread reads" : "a number that each thread reads";
+    if (numbers && !tuple)
+        return "once";
     const char *most = plan_at_most(stage, reads, often) || (!often.most && stage->keeps) ? "at most " : "";
     if (!often.most)
         return ctx_printf(ctx, "%s%s elements in all", most, plan_number(ctx, plan, reads->reads.uses));

@@ -89,7 +89,9 @@ static int entry_of_edits(const Program *program, const Diag *diag)
 static void run_trial(Ctx *ctx, void *user)
 {
     Trial *t = user;
-    Driver copy = {.line = t->driver->line, .only_item = entry_of_edits(t->program, t->diag)};
+    Driver copy = {.line = t->driver->line,
+                   .only_entry = t->driver->only_entry,
+                   .only_item = entry_of_edits(t->program, t->diag)};
     Program *program;
     bool checked = driver_check(ctx, &copy, t->path, &program, NULL);
     if (!checked && !program_ast(program))

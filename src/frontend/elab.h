@@ -79,6 +79,8 @@ CoreEntry *elab_named(Ctx *ctx, Program *program, const char *name, int n_settin
 CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int entry, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes);
 /* Every entry that is good, with the defaults of its tunables; also checks operators that nothing uses. Never NULL. */
 CoreProgram *elab_all(Ctx *ctx, Program *program);
+/* Reports what is wrong with definitions that nothing uses, whatever their sizes are. */
+void elab_unused(Ctx *ctx, Program *program);
 /* An operator as core: a lambda of two parameters and its unit. False when it has errors. */
 bool elab_operator(Ctx *ctx, Program *program, int k, Core **lambda, Core **unit);
 

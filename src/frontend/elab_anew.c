@@ -260,6 +260,16 @@ void propose_mapped_fold(Elab *e, Diag *d, Span call, const char *why)
 
 /* ---- functions without laws ---- */
 
+const char *name_not_used(Elab *e, const char *base)
+{
+    const char *name = base;
+    for (int i = 2; scope_find(e->program->files.at[0], intern(e->ctx, name, strlen(name)),
+                               &(const FileScope *){NULL});
+         i++)
+        name = ctx_printf(e->ctx, "%s%d", base, i);
+    return name;
+}
+
 /* `operator op (a: f32) (b: f32): f32 unit 0, associative = ...`, behind the item. */
 static void propose_declaration(Elab *e, Diag *d, const Ast *lambda, const char *type,
                                 const char *unit, bool commutative)
@@ -267,13 +277,10 @@ static void propose_declaration(Elab *e, Diag *d, const Ast *lambda, const char 
     enum { LONGEST = 120 };
     const Item *item = item_holding(e, lambda->span);
     Span body = lambda->lambda.body->span;
-    const char *text = text_at(e, body), *params = "", *name = "op";
+    const char *text = text_at(e, body), *params = "", *name = name_not_used(e, "op");
     size_t size = body.hi - body.lo;
     if (!item || size > LONGEST || memchr(text, '\n', size))
         return;
-    while (scope_find(e->program->files.at[0], intern(e->ctx, name, strlen(name)),
-                      &(const FileScope *){NULL}))
-        name = ctx_printf(e->ctx, "%s2", name);
     for (int i = 0; i < lambda->lambda.n; i++) {
         const char *own = span_text(e, lambda->lambda.params[i].span);
         params = ctx_printf(e->ctx, "%s (%s: %s)", params, own ? own : "a", type);
@@ -329,6 +336,11 @@ void propose_lawful(Elab *e, Diag *d, const Fun *f, const char *callee, Type ele
     propose_mapped_fold(e, d, e->prim_span, "what is done to each element comes first: $");
     if (type && start)
         propose_declaration(e, d, f->ast, type, start, commutative);
+    const char *chosen = element ? propose_chosen(e, d, f->ast, element) : NULL;
+    if (chosen) {
+        diag_help(e->ctx, d, "%s", chosen);
+        return;
+    }
     propose_in_order(e, d, callee);
     if (!d->help)
         diag_help(e->ctx, d,

@@ -21,6 +21,10 @@ Diag *elab_error(Elab *e, DiagCode code, Span span, const char *fmt, ...)
         return &e->mute;
     }
     e->failed = true;
+    if (e->unused && is_about_use(e, code)) {
+        memset(&e->mute, 0, sizeof e->mute);
+        return &e->mute;
+    }
     StrBuf sb;
     sb_init(&sb, e->ctx);
     va_list args;

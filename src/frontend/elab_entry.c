@@ -486,6 +486,12 @@ CoreEntry *elab_named(Ctx *ctx, Program *program, const char *name, int n_settin
     return program->failed ? NULL : entry;
 }
 
+void elab_item(Elab *e, const Item *item)
+{
+    if (!is_unusable(e, item))
+        entry_of(e, item, e->program->files.at[0], 0, NULL, 0, NULL);
+}
+
 CoreEntry *elab_entry_tuned(Ctx *ctx, Program *program, int k, int n_settings, const ElabSetting *settings, int n_classes, const ElabClass *classes)
 {
     return elab_entry_with(elab_new(ctx, program), k, n_settings, settings, n_classes, classes);

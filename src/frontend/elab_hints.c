@@ -102,8 +102,7 @@ void propose_around(Elab *e, Diag *d, Span span, const char *help, const char *b
     diag_edit(e->ctx, d, span_end(span), "%s", after);
 }
 
-/* Whether a fact relates two names, or one to itself: a mistake elsewhere may be the reason that it is asked for. */
-static bool relates_names(const char *fact)
+bool relates_names(const char *fact)
 {
     int names = 0;
     for (const char *at = fact; *at;) {

@@ -280,6 +280,7 @@ typedef struct Elab {
     bool stop;   /* a limit was hit and reported */
     bool failed;
     int quiet;   /* a trial: nothing is reported */
+    bool unused; /* of a definition that nothing uses: is_about_use is not reported */
     int chains;    /* of `and` or `or`, within each other */
     Table guarded; /* their operands that make sense only by those before them */
     const char **why; /* a trial of a rule: its first mistake, in words; or NULL */
@@ -409,6 +410,11 @@ const Item *item_holding(const Elab *e, Span use); /* the item whose text this i
 /* The pipe into a pattern whose function binds the name, around its use; NULL. */
 const Ast *pipe_binding(const Ast *ast, const char *name, Span use);
 bool pattern_binds(const Pattern *p, const char *name);
+/* Whether a fact relates two names, or one to itself: a mistake elsewhere may be the reason that it is
+ * asked for. */
+bool relates_names(const char *fact);
+/* Has each component of the pattern one of the type? *named: the type of the name, if it is in it. */
+bool pattern_fits(Elab *e, const Pattern *p, Type t, const char *name, Type *named);
 /* elab_meant.c */
 PrimId callee_of_call(const Ast *call); /* P_COUNT: none */
 /* What a text of the wrong type may be meant as: other orders of parameters and sizes in it. All are tried. */
@@ -429,6 +435,13 @@ void propose_scaled(Elab *e, Diag *d, Span literal, Scalar type); /* `0.5 * x` o
 /* `reduce(fun acc x => acc + f(x), 0)`; `why`: as for diag_propose. */
 void propose_mapped_fold(Elab *e, Diag *d, Span call, const char *why);
 /* A lambda of which nothing says that it has laws, where `callee` wants them. */
+/* `base`, or with a number behind it: of no item of the program. */
+const char *name_not_used(Elab *e, const char *base);
+/* An operator for a function that chooses one of two pairs by a comparison. Gives the words of the
+ * hint; NULL: the function is another one. */
+const char *propose_chosen(Elab *e, Diag *d, const Ast *lambda, Type element);
+/* A function of one tuple, where one of two arguments is wanted. False: it may be one. */
+bool report_one_tuple(Elab *e, Value f, int n, const Value *args);
 void propose_lawful(Elab *e, Diag *d, const Fun *f, const char *callee, Type element, Value unit, bool commutative);
 /* Laws that an operator does not declare, behind its unit. */
 void propose_laws(Elab *e, Diag *d, const Item *operator, bool associative, bool commutative);
@@ -583,6 +596,10 @@ const char *fun_name(const Fun *f);
 const char *param_name(Elab *e, const Fun *f, int k);
 bool param_is_named(const Fun *f, int k); /* by a `fun` */
 const char *const *param_parts(Elab *e, const Fun *f, int k); /* where it is taken apart: see CoreVar.parts */
+/* Elaborates an entry or definition for what is wrong with it. */
+void elab_item(Elab *e, const Item *item);
+/* Whether a definition may have this error only where nothing is known of its sizes. */
+bool is_about_use(const Elab *e, DiagCode code);
 const Fun *unwrapped(const Fun *f); /* without declared types around it */
 bool fun_has_laws(const Fun *f);
 /* The function under a declared type, against which its arguments and results are checked. */

@@ -227,7 +227,8 @@ Core *elab_lambda(Elab *e, Value f, const Ast *sig, const Env *env, Nat elements
     NatFacts *outer = e->facts;
     e->facts = facts_inside(e, n, params, elements);
     x.n_own = n_nats;
-    Value r = apply(e, f, n_args, args, span, want);
+    bool one_tuple = report_one_tuple(e, f, n_args, args);
+    Value r = one_tuple ? v_error(span) : apply(e, f, n_args, args, span, want);
     Core *body = lambda_body(e, r, sig, env, want, n_args, x, span);
     e->facts = outer;
     if (body->kind == CORE_UNIT_ERROR)

@@ -115,12 +115,31 @@ static bool hint_joined(Elab *e, Diag *d, const char *callee, const Hole *hole, 
     return true;
 }
 
+/* `|> unzip` of tuples that are no pairs. */
+static bool hint_unzip(Elab *e, Diag *d, const char *callee, Type elem)
+{
+    enum { MOST = 6 };
+    if (!is_callee(callee, P_unzip) || !elem || elem->kind != TY_TUPLE || elem->n_items > MOST)
+        return false;
+    const char *parts = "";
+    for (int i = 1; i <= elem->n_items; i++)
+        parts = ctx_printf(e->ctx, "%s%sts |> map(fun t => t.%d)", parts, i > 1 ? ", " : "", i);
+    const char *name = stands_behind_pipe(e) && call_text(e, callee) ? callee : NULL;
+    Span word = {e->prim_span.file, e->prim_span.lo, e->prim_span.lo + (name ? (uint32_t)strlen(name) : 0)};
+    diag_propose(e->ctx, d, name ? word : NO_SPAN,
+                 ctx_printf(e->ctx, "`unzip` takes pairs apart; of %d components it is $", elem->n_items),
+                 "(fun ts => (%s))", parts);
+    return true;
+}
+
 /* Tuples that stand where rows do, and one element where an array does. */
 static bool hint_rows(Elab *e, Diag *d, const char *callee, Value arg)
 {
     Type t = arg.kind == V_CORE ? type_resolve(e, arg.core->type) : NULL;
     t = t && t->kind == TY_ARRAY ? type_resolve(e, t->elem) : NULL;
     const char *words = span_text(e, arg.span);
+    if (hint_unzip(e, d, callee, t))
+        return true;
     if (is_callee(callee, P_join) && t && t->kind == TY_TUPLE)
         diag_note(e->ctx, d, NO_SPAN, "a tuple is no row: one of %d elements is `generate{n = %d}(fun i => if i == 0 then a else b)`", t->n_items, t->n_items);
     else if (is_callee(callee, P_concat) && is_literal(arg) && words)

@@ -281,9 +281,10 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
     Nat a = lhs ? quiet_nat(e, lhs, env) : NULL, b = rhs ? quiet_nat(e, rhs, env) : NULL;
     bool sizes_only = a && b && !nat_is_error(a) && !nat_is_error(b) && only_entry_sizes(e, nat_add(ctx, nat_mul_k(ctx, a, 3), nat_mul_k(ctx, b, 7)));
     const char *fact = shown.text;
-    if (sizes_only && cond->bin.op >= OP_LT && cond->bin.op <= OP_GE && (nat_is_const(a) || nat_is_const(b))) {
+    if (sizes_only && cond->bin.op >= OP_LT && cond->bin.op <= OP_GE) {
         bool less = cond->bin.op == OP_LT || cond->bin.op == OP_LE, strict = cond->bin.op == OP_LT || cond->bin.op == OP_GT;
-        fact = at_least_text(e, nat_add_k(ctx, less ? nat_sub(ctx, b, a) : nat_sub(ctx, a, b), strict ? -1 : 0), 0);
+        const char *of_one = at_least_text(e, nat_add_k(ctx, less ? nat_sub(ctx, b, a) : nat_sub(ctx, a, b), strict ? -1 : 0), 0);
+        fact = nat_is_const(a) || nat_is_const(b) || !relates_names(of_one) ? of_one : fact;
     }
     if (f->kind == F_PRIM && cond->kind == AST_BINARY) {
         Diag *d;

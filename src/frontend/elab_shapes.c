@@ -334,6 +334,32 @@ static bool is_said(Elab *e, Type t)
     return !t->has_meta || t->kind == TY_META;
 }
 
+bool pattern_fits(Elab *e, const Pattern *p, Type t, const char *name, Type *named)
+{
+    t = type_resolve(e, t);
+    if (p->name && name && strcmp(p->name, name) == 0)
+        *named = t;
+    bool fits = p->n_items == 0 || (t->kind == TY_TUPLE && t->n_items == p->n_items);
+    for (int i = 0; i < p->n_items && fits; i++)
+        fits = pattern_fits(e, &p->items[i], t->items[i], name, named);
+    return fits;
+}
+
+/* Do both patterns fit in each other's place? And would a name that the message is about have
+ * another type there, which is no number if an index is wanted? */
+static bool may_turn(Elab *e, const Diag *d, const Pattern *p, const Type types[2])
+{
+    const char *name = span_text(e, d->span);
+    Type now = NULL, turned = NULL;
+    if (!pattern_fits(e, &p[0], types[1], name, &turned) ||
+        !pattern_fits(e, &p[1], types[0], name, &turned))
+        return false;
+    pattern_fits(e, &p[0], types[0], name, &now);
+    pattern_fits(e, &p[1], types[1], name, &now);
+    bool number = now && now->kind == TY_SCALAR && turned && turned->kind == TY_SCALAR;
+    return !now || !turned || !(same_type(e, now, turned) || (d->code == E0328 && number));
+}
+
 /* `fun step state => ...` where the state comes first, and `fun (i, x) => ...` of pairs (x, i). */
 void propose_parameters_turned(Elab *e, Diag *d)
 {
@@ -348,7 +374,7 @@ void propose_parameters_turned(Elab *e, Diag *d)
     if (!types[0] || !types[1] || !is_said(e, types[0]) || !is_said(e, types[1]) || same_type(e, types[0], types[1]))
         return;
     const char *first = span_text(e, p[0].span), *second = span_text(e, p[1].span);
-    if (!first || !second || p[0].type || p[1].type)
+    if (!first || !second || p[0].type || p[1].type || !may_turn(e, d, p, types))
         return;
     diag_help(e->ctx, d, tuple ? "the first component is %s, and the second %s; exchange them: `fun %s%s%s %s%s => ...`" : "the function is given %s first, and then %s; exchange its parameters: `fun %s%s%s %s%s => ...`", tyt(e, types[0]), tyt(e, types[1]), tuple ? "(" : "", second, tuple ? "," : "", first, tuple ? ")" : "");
     diag_edit(e->ctx, d, p[0].span, "%s", second);

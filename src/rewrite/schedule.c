@@ -94,13 +94,24 @@ static Core *split_of(Ctx *ctx, const Core *split, Core *array)
     return make_if(ctx, array->cond.cond, then, otherwise, array->span);
 }
 
+/* The same behind `let`, by which a rule names what it uses several times; NULL: it is none of an `if`. */
+static Core *branches_split(Ctx *ctx, const Core *term)
+{
+    if (term->kind == CORE_LET) {
+        Core *inside = branches_split(ctx, term->let.body);
+        return inside ? term_with_child(ctx, term, 1, inside) : NULL;
+    }
+    Core *array = is_layout(term) ? term->prim.args[layout_of(term)] : NULL;
+    bool splits = array && (array->kind == CORE_IF || array->kind == CORE_LET);
+    return splits ? split_of(ctx, term, array) : NULL;
+}
+
 Core *split_branches(Runner *r, Span span, const Here *here)
 {
-    const Core *term = here->term;
-    const Core *array = is_layout(term) ? term->prim.args[layout_of(term)] : NULL;
-    if (!array || (array->kind != CORE_IF && array->kind != CORE_LET))
+    Core *split = branches_split(r->ctx, here->term);
+    if (!split)
         return strategy_fail(r, span, "splitBranches", here, "it is no split, join or transposition of an `if`");
-    return strategy_step(r, "splitBranches", NULL, here, split_of(r->ctx, term, (Core *)(uintptr_t)array), span);
+    return strategy_step(r, "splitBranches", NULL, here, split, span);
 }
 
 Core *layout_here(Runner *r, Span span, const Here *here)

@@ -1,0 +1,2 @@
+lower turned_meant.rise chosen
+exit 1

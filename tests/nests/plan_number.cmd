@@ -1,0 +1,1 @@
+lower plan_number.rise --plan
