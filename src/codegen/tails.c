@@ -93,8 +93,11 @@ bool tail_find_both(Ctx *ctx, const ImpStmt *s, AllOrFewer *found)
     if (!found->fewer || found->fewer->vec.var != found->all->vec.var ||
         !tail_find(ctx, found->fewer, &found->tail))
         return false;
-    if (index)
-        found->tail.i = nat_subst(ctx, found->tail.i, index->var.var->nat, index->var.value->nat);
+    if (index) { /* its declaration is not printed */
+        Nat *const of_tail[] = {&found->tail.start, &found->tail.i, &found->tail.end};
+        for (int i = 0; i < 3; i++)
+            *of_tail[i] = nat_subst(ctx, *of_tail[i], index->var.var->nat, index->var.value->nat);
+    }
     return true;
 }
 
