@@ -1,1 +1,1 @@
-lower attention_lse.rise causal --plan
+lower attention_lse_heads.rise causal --plan
