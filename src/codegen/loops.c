@@ -50,11 +50,13 @@ static Touched touched_by(const Lowering *lw, ImpStmt *loop)
     return t;
 }
 
+/* Do both count the same elements of the grid? */
 static bool counts_alike(const ImpStmt *a, const ImpStmt *b)
 {
-    return a->loop.lo == b->loop.lo && a->loop.hi == b->loop.hi && a->loop.step == b->loop.step && a->loop.level == b->loop.level &&
-           a->loop.tiles == b->loop.tiles && a->loop.unroll == b->loop.unroll && a->loop.at_once == b->loop.at_once &&
-           !a->loop.full && !b->loop.full && a->prefetch == 0 && b->prefetch == 0;
+    return a->loop.level == P_mapGlobal && b->loop.level == P_mapGlobal && a->loop.lo == b->loop.lo &&
+           a->loop.hi == b->loop.hi && a->loop.step == b->loop.step && a->loop.tiles == b->loop.tiles &&
+           a->loop.unroll == b->loop.unroll && a->loop.at_once == b->loop.at_once && !a->loop.full &&
+           !b->loop.full && a->prefetch == 0 && b->prefetch == 0;
 }
 
 /* Does one of them change something that the other one changes or reads? */
