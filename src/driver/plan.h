@@ -47,6 +47,7 @@ typedef struct PlanStage {
     bool by_blocks;          /* threads of a block, or of a warp, do something together */
     bool keeps;              /* on chip, what they read */
     bool vectors;            /* a thread computes neighbours, and reads once what they share */
+    bool several;            /* one loop may compute several results, and reads once what they share */
     VEC(PlanReads) reads;
     VEC(int) kernels;        /* of Plan.launches */
     VEC(const char *) names; /* of these kernels: A2 is the second one of branch A, and 2 that of all branches */

@@ -197,6 +197,7 @@ static void add_stage(Making *m, PlanStage stage, Place at)
     stage.by_blocks = has_prim(stage.lowered, is_of_blocks);
     stage.keeps = stage.by_blocks && has_prim(stage.lowered, is_of_chip);
     stage.vectors = has_prim(stage.lowered, is_of_vectors);
+    stage.several = stage.lowered && stage.lowered->kind == CORE_TUPLE;
     if (stage.term)
         add_reads(m, &stage);
     stage.step = m->repeats;

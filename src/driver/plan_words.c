@@ -65,7 +65,7 @@ PlanOften plan_often(Ctx *ctx, const Plan *plan, const PlanStage *stage, const P
 
 bool plan_at_most(const PlanStage *stage, const PlanReads *reads, PlanOften often)
 {
-    return reads->reads.at_most || (stage->vectors && !(often.most && nat_is(often.most, 1)));
+    return reads->reads.at_most || ((stage->vectors || stage->several) && !(often.most && nat_is(often.most, 1)));
 }
 
 static const char *times(Ctx *ctx, const Plan *plan, Nat n)

@@ -73,15 +73,28 @@ static bool is_heavy(Inline *in, const Nest *nest)
     return cost_of(in, nest).heavy || nest->element->type->kind == TY_ARRAY;
 }
 
-/* The element that it is a part of, in the end, if there is one for all its readers; else itself. */
-static Info *part_of(Table *whole, Info *info)
+/* Are both results over the same axes, which nothing reads, element by element? One loop computes them. */
+static bool are_of_one_loop(Inline *in, const Info *a, const Info *b)
+{
+    const Info *both[] = {a, b};
+    bool same = a->nest->n_axes == b->nest->n_axes;
+    for (int i = 0; i < 2 && same; i++)
+        same = both[i]->whole == 1 && both[i]->reads == 0 && !both[i]->nest->steps && !is_heavy(in, both[i]->nest);
+    for (int i = 0; i < a->nest->n_axes && same; i++)
+        same = a->nest->axes[i]->type == b->nest->axes[i]->type;
+    return same;
+}
+
+/* The element that it is a part of, in the end, if there is one for all its readers, or one loop
+ * computes them; else itself. */
+static Info *part_of(Inline *in, Table *whole, Info *info)
 {
     Info *all = NULL;
     for (int i = 0; i < info->readers.n; i++) {
         Info *of = table_get(whole, info->readers.at[i]);
-        if (!of || (all && of != all))
+        if (!of || (all && of != all && !are_of_one_loop(in, of, all)))
             return info;
-        all = of;
+        all = all ? all : of;
     }
     return all ? all : info;
 }
@@ -93,7 +106,7 @@ void inline_find_local(Inline *in)
     for (int i = in->infos.n - 1; i >= 0; i--) {
         Info *info = in->infos.at[i];
         bool may = !info->spread && !info->whole && !info->nest->kept && !info->nest->steps && !is_heavy(in, info->nest);
-        Info *of = may ? part_of(&whole, info) : info;
+        Info *of = may ? part_of(in, &whole, info) : info;
         info->local = of != info;
         table_put(in->ctx, &whole, info, of);
     }

@@ -36,6 +36,7 @@ PROGRAMS = [
     ("results_summed.rise", "clipped", "n=1000 m=1000", 3),
     ("results_summed.rise", "three", "n=1000 m=1000", 3),
     ("everyday.rise", "adam", "n=1000", 1),
+    ("everyday.rise", "blackScholes", "n=1000", 1),
     ("everyday.rise", "monteCarlo", "n=1000", 1),
     ("everyday.rise", "maskedSoftmax", "n=1000 m=1000", 1),
     ("everyday.rise", "maskedMean", "n=1000 m=1000", 1),

@@ -196,7 +196,7 @@ def term_faults(plan, operators):
             continue
         compared.append(stage)
         loads = json.loads(out)["work"]["loads"]
-        said = sum(r["mostHere"] * cells(a, plan["sizes"]) for a, r in inputs)
+        said = sum(r["mostHere"] * cells(a, plan["sizes"]) for a, r in inputs if "." in a["type"])  # scalars are in registers
         if loads and said > MOST * loads:
             yield f"{stage['computes']} is said to read {said} elements, and the reference reads {loads}"
 
