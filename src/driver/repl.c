@@ -197,7 +197,7 @@ static bool parse_binding(Ctx *ctx, Turn *turn, Names *names)
     const Ast *body = file->items.n ? file->items.at[0]->body : NULL;
     if (ctx->diags.errors || !body || body->kind != AST_LET)
         return false;
-    names_in(ctx, &body->let.pattern, names);
+    names_in(ctx, body->let.pattern, names);
     return true;
 }
 

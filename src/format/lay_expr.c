@@ -408,7 +408,7 @@ static const Doc *lay_lets(Lay *l, const Ast *ast)
     bool several = ast->let.body->kind == AST_LET && !ast->let.body->parens;
     for (; ast->kind == AST_LET && (docs.list.n == 0 || !ast->parens); ast = ast->let.body) {
         Parts types = {0};
-        lay_pattern_parts(l, &types, &ast->let.pattern);
+        lay_pattern_parts(l, &types, ast->let.pattern);
         docs_add(&docs, lay_binding(l, lay_token_at(l, ast->let.value->span.lo), &types));
         docs_add(&docs, lay_assigned(l, ast->let.value));
         docs_add(&docs, doc_blank(l->ctx));

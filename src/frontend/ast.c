@@ -97,7 +97,8 @@ Ast *ast_lambda(Ctx *ctx, Span span, int n, Pattern *params, Ast *body)
 Ast *ast_let(Ctx *ctx, Span span, const Pattern *pattern, Ast *value, Ast *body)
 {
     Ast *ast = ast_new(ctx, AST_LET, span);
-    ast->let.pattern = *pattern;
+    ast->let.pattern = NEW(ctx, Pattern);
+    *ast->let.pattern = *pattern;
     ast->let.value = value;
     ast->let.body = body;
     ast->height = 1 + higher(highest_pattern(body->height, 1, pattern), value);

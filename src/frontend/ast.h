@@ -76,7 +76,7 @@ struct Ast {
         struct { struct Param *param; Ast *next; /* the parser's own */ } binder;
         struct { int n; Ast **items; } list; /* TUPLE LIST */
         struct { int n; Pattern *params; Ast *body; } lambda;
-        struct { Pattern pattern; Ast *value, *body; } let;
+        struct { Pattern *pattern; Ast *value, *body; } let;
         struct { Ast *cond, *then, *otherwise; } cond;
         struct { const char *name; Span name_span; Ast *list; Ast *fn; } unroll;
         struct { Ast *what; int n; PlaceWord *words; } at;

@@ -204,7 +204,7 @@ static void put(StrBuf *out, const Ast *ast, bool dot_follows)
         break;
     case AST_LET:
         sb_puts(out, "let ");
-        ast_print_pattern(out, &ast->let.pattern);
+        ast_print_pattern(out, ast->let.pattern);
         sb_puts(out, " = ");
         put(out, ast->let.value, false);
         sb_puts(out, " in ");
@@ -396,7 +396,7 @@ static void put_body(StrBuf *out, const Ast *body)
     sb_puts(out, " =\n  ");
     for (; body->kind == AST_LET; body = body->let.body) {
         sb_puts(out, "let ");
-        ast_print_pattern(out, &body->let.pattern);
+        ast_print_pattern(out, body->let.pattern);
         sb_puts(out, " = ");
         put(out, body->let.value, false);
         sb_puts(out, " in\n  ");

@@ -374,7 +374,7 @@ static Value eval_let(Elab *e, const Ast *ast, const Env *env, Type want)
     LetBind *lets = NULL;
     const Ast *at = ast;
     for (; at->kind == AST_LET && !e->stop; at = at->let.body) {
-        Type declared = declared_data(e, &at->let.pattern, env);
+        Type declared = declared_data(e, at->let.pattern, env);
         if (declared && declared->kind == TY_ERROR)
             return v_error(ast->span);
         Value v = eval(e, at->let.value, env, declared);
@@ -384,7 +384,7 @@ static Value eval_let(Elab *e, const Ast *ast, const Env *env, Type want)
             elab_error(e, E0324, v.span, "this is a type, and a value is needed here");
             return v_error(ast->span);
         }
-        if (!bind_pattern(e, &at->let.pattern, v, &env, &lets))
+        if (!bind_pattern(e, at->let.pattern, v, &env, &lets))
             return v_error(ast->span);
     }
     return v_with_lets(e, eval(e, at, env, want), lets);

@@ -40,7 +40,7 @@ static const Ast *bound_from(const Ast *ast, Span at, bool *element)
     *element = binds_element(ast, at);
     if (*element)
         return ast->bin.lhs;
-    if (ast->kind == AST_LET && same_span(ast->let.pattern.span, at))
+    if (ast->kind == AST_LET && same_span(ast->let.pattern->span, at))
         return ast->let.value;
     for (int i = 0; i < ast_children(ast); i++)
         if (span_holds(ast_child(ast, i)->span, at))

@@ -327,7 +327,7 @@ static void names_around(const Ast *ast, Span use, const char * not, Names *name
         for (int i = 0; ast->kind == AST_LAMBDA && i < ast->lambda.n; i++)
             add_name(names, ast->lambda.params[i].name, not );
         if (ast->kind == AST_LET && span_holds(ast->let.body->span, use))
-            add_name(names, ast->let.pattern.name, not );
+            add_name(names, ast->let.pattern->name, not );
         const Ast *next = NULL;
         for (int i = 0; i < ast_children(ast) && !next; i++)
             if (span_holds(ast_child(ast, i)->span, use))

@@ -42,7 +42,7 @@ Value project(Elab *e, Value v, int64_t index, Span span)
 /* Whether a `let` in the text takes a value apart by the pattern that stands there. */
 static bool is_let_pattern(const Ast *ast, Span span)
 {
-    while (ast && !(ast->kind == AST_LET && span_holds(ast->let.pattern.span, span))) {
+    while (ast && !(ast->kind == AST_LET && span_holds(ast->let.pattern->span, span))) {
         const Ast *next = NULL;
         for (int i = 0; i < ast_children(ast) && !next; i++)
             if (span_holds(ast_child(ast, i)->span, span))

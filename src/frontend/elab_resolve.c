@@ -299,7 +299,7 @@ static void walk(Resolver *r, const Ast *ast, const Local *scope)
     case AST_LET: {
         walk(r, ast->let.value, scope);
         const Local *before = scope;
-        scope = bind_names(r, &ast->let.pattern, scope, scope);
+        scope = bind_names(r, ast->let.pattern, scope, scope);
         walk(r, ast->let.body, scope);
         note_unused(r, true, scope, before);
         note_hidden(r, scope, before);

@@ -397,7 +397,7 @@ static const Ast *find_binder(const Ast *ast, const char *name, Span use)
 {
     const Ast *found = NULL;
     while (ast && span_holds(ast->span, use)) {
-        if (ast->kind == AST_LET && span_holds(ast->let.body->span, use) && pattern_binds(&ast->let.pattern, name))
+        if (ast->kind == AST_LET && span_holds(ast->let.body->span, use) && pattern_binds(ast->let.pattern, name))
             found = ast;
         for (int i = 0; ast->kind == AST_LAMBDA && i < ast->lambda.n; i++)
             if (pattern_binds(&ast->lambda.params[i], name))
@@ -424,7 +424,7 @@ const Ast *bound_to(Elab *e, Span use)
     const char *name = span_text(e, use);
     const Item *item = item_holding(e, use);
     const Ast *binder = name && item && item->body ? find_binder(item->body, name, use) : NULL;
-    return binder && binder->kind == AST_LET && binder->let.pattern.name ? binder->let.value : NULL;
+    return binder && binder->kind == AST_LET && binder->let.pattern->name ? binder->let.value : NULL;
 }
 
 const Ast *expression_at(Elab *e, Span span)

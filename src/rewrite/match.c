@@ -583,7 +583,7 @@ static bool match_data(Matcher *m, Thunk t, Core *term)
                match_data(m, (Thunk){.ast = ast->cond.then, .scope = t.scope}, term->cond.then) &&
                match_data(m, (Thunk){.ast = ast->cond.otherwise, .scope = t.scope}, term->cond.otherwise);
     case AST_LET: {
-        const Pattern *p = &ast->let.pattern;
+        const Pattern *p = ast->let.pattern;
         if (term->kind != CORE_LET || t.n_args || !p->name)
             return wanted(m, "let", term);
         if (!match_data(m, (Thunk){.ast = ast->let.value, .scope = t.scope}, term->let.value))

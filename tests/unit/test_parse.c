@@ -104,7 +104,7 @@ static int walk(const Ast *a, Span parent)
         for (int i = 0; i < a->lambda.n; i++)
             below = max(below, walk_pattern(&a->lambda.params[i], s));
         break;
-    case AST_LET: below = max(walk_pattern(&a->let.pattern, s), max(walk(a->let.value, s), walk(a->let.body, s))); break;
+    case AST_LET: below = max(walk_pattern(a->let.pattern, s), max(walk(a->let.value, s), walk(a->let.body, s))); break;
     case AST_IF: below = max(walk(a->cond.cond, s), max(walk(a->cond.then, s), walk(a->cond.otherwise, s))); break;
     case AST_AT:
         below = walk(a->at.what, s);
