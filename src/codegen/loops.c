@@ -45,7 +45,8 @@ static Touched touched_by(const Lowering *lw, ImpStmt *loop)
 {
     Ctx *ctx = lw->ctx;
     const int n = lw->kernel->bufs.n + 1, n_vars = lw->kernel->vars.n + 1;
-    Touched t = {NEWN(ctx, bool, n), NEWN(ctx, bool, n), NEWN(ctx, bool, n_vars), NEWN(ctx, bool, n_vars), true};
+    Touched t = {NEWN(ctx, bool, n), NEWN(ctx, bool, n), NEWN(ctx, bool, n_vars),
+                 NEWN(ctx, bool, n_vars), true};
     walk_stmts(&loop->loop.body, note_touched, &t);
     return t;
 }
@@ -60,11 +61,13 @@ static bool counts_alike(const ImpStmt *a, const ImpStmt *b)
 }
 
 /* Does one of them change something that the other one changes or reads? */
-static bool meet(int n, const bool *changes, const bool *reads, const bool *other_changes, const bool *other_reads)
+static bool meet(int n, const bool *changes, const bool *reads, const bool *other_changes,
+                 const bool *other_reads)
 {
     bool found = false;
     for (int i = 0; i < n && !found; i++)
-        found = (changes[i] && (other_reads[i] || other_changes[i])) || (other_changes[i] && reads[i]);
+        found = (changes[i] && (other_reads[i] || other_changes[i])) ||
+                (other_changes[i] && reads[i]);
     return found;
 }
 
@@ -92,16 +95,17 @@ static void rename_in(void *user, ImpStmt *s) { map_nats(s, renamed, user); }
 
 /* ---- vectors that both load ---- */
 
-/* if (a full vector) v = cells; else v = (a cell, another if it is there, ...): for one vector or more. */
+/* if (a full vector) v = cells; else v = (a cell, another if it is there, ...): for one vector or
+ * more. */
 static bool is_load_of_vectors(const ImpStmt *s)
 {
-    if (s->kind != IS_IF || s->branch.then.list.n == 0 || s->branch.then.list.n != s->branch.otherwise.list.n)
-        return false;
-    for (int i = 0; i < s->branch.then.list.n; i++)
-        if (s->branch.then.list.at[i]->kind != IS_VLOAD || s->branch.otherwise.list.at[i]->kind != IS_VSET ||
-            s->branch.then.list.at[i]->vec.var != s->branch.otherwise.list.at[i]->vec.var)
-            return false;
-    return true;
+    const ImpBlock *then = &s->branch.then, *otherwise = &s->branch.otherwise;
+    bool loads = s->kind == IS_IF && then->list.n > 0 && then->list.n == otherwise->list.n;
+    for (int i = 0; loads && i < then->list.n; i++) {
+        const ImpStmt *all = then->list.at[i], *fewer = otherwise->list.at[i];
+        loads = all->kind == IS_VLOAD && fewer->kind == IS_VSET && all->vec.var == fewer->vec.var;
+    }
+    return loads;
 }
 
 /* Do both give their vectors the same? */
@@ -115,6 +119,27 @@ static bool gives_same(const ImpStmt *a, const ImpStmt *b)
     return same;
 }
 
+typedef struct TimesSet {
+    const ImpVar *var;
+    int n;
+} TimesSet;
+
+static void count_sets(void *user, ImpStmt *s)
+{
+    TimesSet *t = user;
+    bool vector = s->kind == IS_VLOAD || s->kind == IS_VSET;
+    t->n += (vector && s->vec.var == t->var) || (s->kind == IS_SET && s->var.var == t->var);
+}
+
+/* Does the register keep what these loads give it? */
+static bool keeps(const ImpBlock *block, const ImpVar *var)
+{
+    TimesSet t = {var, 0};
+    ImpBlock all = stmts_from(block, 0);
+    walk_stmts(&all, count_sets, &t);
+    return t.n == 2; /* all cells, or fewer */
+}
+
 /* The register that has what number `at` of these loads is; NULL: none. */
 static ImpVar *loaded_before(const ImpBlock *before, const ImpStmt *loads, int at)
 {
@@ -122,10 +147,13 @@ static ImpVar *loaded_before(const ImpBlock *before, const ImpStmt *loads, int a
         const ImpStmt *other = before->list.at[i];
         if (!is_load_of_vectors(other) || !imp_same_value(other->branch.cond, loads->branch.cond))
             continue;
-        for (int k = 0; k < other->branch.then.list.n; k++)
-            if (gives_same(other->branch.then.list.at[k], loads->branch.then.list.at[at]) &&
-                gives_same(other->branch.otherwise.list.at[k], loads->branch.otherwise.list.at[at]))
-                return other->branch.then.list.at[k]->vec.var;
+        for (int k = 0; k < other->branch.then.list.n; k++) {
+            const ImpStmt *all = other->branch.then.list.at[k];
+            if (gives_same(all, loads->branch.then.list.at[at]) &&
+                gives_same(other->branch.otherwise.list.at[k], loads->branch.otherwise.list.at[at]) &&
+                keeps(before, all->vec.var))
+                return all->vec.var;
+        }
     }
     return NULL;
 }
@@ -158,7 +186,7 @@ static void share_vectors(const ImpBlock *before, ImpBlock *block)
         ImpBlock *then = &loads->branch.then, *otherwise = &loads->branch.otherwise;
         for (int k = then->list.n - 1; k >= 0; k--) {
             Replaced r = {then->list.at[k]->vec.var, loaded_before(before, loads, k)};
-            if (!r.by)
+            if (!r.by || !keeps(block, r.var))
                 continue;
             block_remove(then, k);
             block_remove(otherwise, k);
@@ -174,19 +202,20 @@ static void share_vectors(const ImpBlock *before, ImpBlock *block)
 
 /* ---- the loops ---- */
 
-static void note_store(void *user, ImpStmt *s) { *(bool *)user |= s->kind == IS_STORE || s->kind == IS_VSTORE; }
+static void note_store(void *user, ImpStmt *s)
+{
+    *(bool *)user |= s->kind == IS_STORE || s->kind == IS_VSTORE;
+}
 
 /* The statements before the first one that stores, and the note before that: how many. */
 static int before_stores(const ImpBlock *block)
 {
-    int n = 0;
-    for (bool stores = false; n < block->list.n; n++) {
-        ImpBlock one = {0};
-        one.list.at = block->list.at + n;
-        one.list.n = 1;
-        walk_stmts(&one, note_store, &stores);
-        if (stores)
-            break;
+    int n = block->list.n;
+    for (bool stores = true; n > 0 && stores; n -= stores) { /* the first that leaves none before it */
+        ImpBlock before = stmts_from(block, 0);
+        before.list.n = n;
+        stores = false;
+        walk_stmts(&before, note_store, &stores);
     }
     return n > 0 && n < block->list.n && block->list.at[n - 1]->kind == IS_NOTE ? n - 1 : n;
 }
@@ -198,7 +227,8 @@ static void add_all(const Lowering *lw, ImpBlock *to, const ImpBlock *from, int 
 }
 
 /* The statements from number `at` on, up to the next condition: the number of that. */
-static int add_to_condition(const Lowering *lw, ImpBlock *to, const ImpBlock *from, int at, bool notes)
+static int add_to_condition(const Lowering *lw, ImpBlock *to, const ImpBlock *from, int at,
+                            bool notes)
 {
     for (; at < from->list.n && from->list.at[at]->kind != IS_IF; at++)
         if (notes || from->list.at[at]->kind != IS_NOTE)
@@ -226,8 +256,8 @@ static ImpBlock stores_of(const Lowering *lw, const ImpBlock *a, const ImpBlock 
     return both;
 }
 
-/* The second loop's statements go into the first loop: what they compute, before anything is stored, so that what both load is loaded
- * once. */
+/* The second loop's statements go into the first loop: what they compute, before anything is stored,
+ * so that what both load is loaded once. */
 static void fuse(const Lowering *lw, ImpStmt *a, ImpStmt *b)
 {
     Renamed r = {lw->ctx, b->loop.var, a->loop.var};
@@ -237,7 +267,8 @@ static void fuse(const Lowering *lw, ImpStmt *a, ImpStmt *b)
     share_vectors(&first, &b->loop.body);
     const ImpBlock second = b->loop.body;
     const int computed[2] = {before_stores(&first), before_stores(&second)};
-    const ImpBlock stores[2] = {stmts_from(&first, computed[0]), stmts_from(&second, computed[1])}, all = stores_of(lw, &stores[0], &stores[1]);
+    const ImpBlock stores[2] = {stmts_from(&first, computed[0]), stmts_from(&second, computed[1])};
+    const ImpBlock all = stores_of(lw, &stores[0], &stores[1]);
     *to = (ImpBlock){0};
     for (int i = 0; i < computed[0]; i++)
         vec_push(lw->ctx, &to->list, first.list.at[i]);
