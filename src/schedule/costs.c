@@ -1,4 +1,5 @@
 /* What an element costs, and whether it is cheaper stored, by the table of the device (ir/costs.h). */
+#include "schedule/groups.h"
 #include "schedule/inline.h"
 #include "schedule/shape.h"
 
@@ -77,11 +78,10 @@ static bool is_heavy(Inline *in, const Nest *nest)
 static bool are_of_one_loop(Inline *in, const Info *a, const Info *b)
 {
     const Info *both[] = {a, b};
-    bool same = a->nest->n_axes == b->nest->n_axes;
+    bool same = same_axes(a->nest, b->nest);
     for (int i = 0; i < 2 && same; i++)
-        same = both[i]->whole == 1 && both[i]->reads == 0 && !both[i]->nest->steps && !is_heavy(in, both[i]->nest);
-    for (int i = 0; i < a->nest->n_axes && same; i++)
-        same = a->nest->axes[i]->type == b->nest->axes[i]->type;
+        same = both[i]->whole == 1 && both[i]->reads == 0 && !both[i]->nest->steps &&
+               !is_heavy(in, both[i]->nest);
     return same;
 }
 

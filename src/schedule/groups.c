@@ -14,6 +14,16 @@ int own_indices(const Core *read, const Nest *reader)
     return own;
 }
 
+bool reads_at_rows(const Core *term, const Nest *nest, const CoreVar *array, int rows)
+{
+    int indices;
+    const Core *first, *base = term_base(term, &indices, &first);
+    bool at_rows = base->kind != CORE_VAR || base->var != array || own_indices(term, nest) >= rows;
+    for (int i = 0; base->kind != CORE_VAR && at_rows && i < term_children(term); i++)
+        at_rows = reads_at_rows(term_child(term, i), nest, array, rows);
+    return at_rows;
+}
+
 /* Notes what the term of a nest, or a result, reads. */
 void note_reads(Groups *g, const Nest *reader, const Core *term)
 {

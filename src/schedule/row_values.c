@@ -39,17 +39,6 @@ static int times_given(const Core *result, const CoreVar *array)
     return times;
 }
 
-/* Does the term of the nest read the array at these rows alone? */
-static bool reads_at_rows(const Core *term, const Nest *nest, const CoreVar *array, int rows)
-{
-    int indices;
-    const Core *first, *base = term_base(term, &indices, &first);
-    bool at_rows = base->kind != CORE_VAR || base->var != array || own_indices(term, nest) >= rows;
-    for (int i = 0; base->kind != CORE_VAR && at_rows && i < term_children(term); i++)
-        at_rows = reads_at_rows(term_child(term, i), nest, array, rows);
-    return at_rows;
-}
-
 /* The term of what reads arrays of a row: that of the nest, or, of a fold, of the elements that it
  * goes through. */
 static const Nest *reader_of(const Nested *m, const Nest *nest) { return nested_is_plain_fold(nest) ? values_of(m, nest) : nest; }
@@ -141,8 +130,7 @@ static bool is_given(const Nested *m, const Nest *values)
 }
 
 /* A fold of values for each of which several folds of one row are read, or one that results of the row
- * read, too, becomes a fold of an array of them: a kernel computes
- * each with its row on chip. */
+ * read, too, becomes a fold of an array of them: a kernel computes each with its row on chip. */
 void row_values(Nested *m, int at)
 {
     Nest *fold = m->at[at], **members = NEWN(m->ctx, Nest *, m->n + 1);

@@ -21,6 +21,8 @@ typedef struct RowSizes {
 void nests_valued(Ctx *ctx, const CoreEntry *entry, Nests *nests, bool of_two, RowSizes *rows, int *next_var);
 /* How many of the first indices of a read are the reader's axes, in their order. */
 int own_indices(const Core *read, const Nest *reader);
+/* Does the term of the nest read the array at its own rows alone? */
+bool reads_at_rows(const Core *term, const Nest *nest, const CoreVar *array, int rows);
 /* The last of n arrays, each of which has a row, or an element, for each of the first `rows` axes, by
  * the same row of those before it and of one array alone, and which nothing else reads; NULL where
  * they are not of this form. `given`: an array of tuples of all those for which it holds; NULL: the last

@@ -36,17 +36,6 @@ static Core *of_row(const Weights *w, const Found *f, Core *term, Core *top, Cor
     return new;
 }
 
-static bool reads_at_own(const Weights *w, const Nest *array, const Core *term, const Nest *at)
-{
-    int indices;
-    if (weights_read(w, term, &indices) == array)
-        return own_indices(term, at) == indices;
-    bool own = true;
-    for (int i = 0; i < term_children(term) && own; i++)
-        own = reads_at_own(w, array, term_child(term, i), at);
-    return own;
-}
-
 /* Is the element made of what is largest in its row and of the total, and of nothing else of the
  * row? */
 static bool is_of_row(const Weights *w, const Found *f, const Nest *value, Core *element)
@@ -54,18 +43,11 @@ static bool is_of_row(const Weights *w, const Found *f, const Nest *value, Core 
     Core *zero = make_zero(w->ctx, w->next_var, f->top->element->type, element->span);
     Core *rest = of_row(w, f, element, zero, zero);
     bool fits = term_mentions(element, f->top->var) || term_mentions(element, f->total->var);
-    fits &= reads_at_own(w, f->top, element, value) && reads_at_own(w, f->total, element, value);
+    fits &= reads_at_rows(element, value, f->top->var, value->n_axes) &&
+            reads_at_rows(element, value, f->total->var, value->n_axes);
     for (int i = 0; i < value->n_axes && fits; i++)
         fits = !term_mentions_nat(w->ctx, rest, value->axes[i]->nat);
     return fits;
-}
-
-static bool has_first_axes(const Nest *value, const Nest *of, int rows)
-{
-    bool same = value->n_axes == rows && value->element->type->kind == TY_SCALAR;
-    for (int i = 0; i < rows && same; i++)
-        same = value->axes[i]->type == of->axes[i]->type;
-    return same;
 }
 
 /* The element of a value; NULL: it is made of something else. */
@@ -91,8 +73,8 @@ bool weights_take_values(Weights *w, Found *f, RowValues *values)
         return false;
     for (int i = 0; i < all; i++) {
         const Nest *value = values->nests[i];
-        const bool rows = has_first_axes(value, f->sums.nest, w->from->rows);
-        Core *element = rows ? value_element(w, f, value) : NULL;
+        const bool number = value->n_axes == w->from->rows && value->element->type->kind == TY_SCALAR;
+        Core *element = number && has_rows(value, value->n_axes, f->sums.nest) ? value_element(w, f, value) : NULL;
         if (!element)
             continue;
         if (values->n == MOST_ROW_VALUES)
