@@ -161,10 +161,15 @@ def cells(array, sizes):
     return n
 
 
+def in_memory(array):
+    """Kernels get scalars by value, in registers."""
+    return "." in array["type"]
+
+
 def reads(plan, number, kernel):
     """How many elements the kernel of the launch reads, and whether it may be fewer; None: not known."""
     arrays, all_of, at_most = {a["name"]: a for a in plan["arrays"]}, 0, False
-    for array in plan["arrays"]:
+    for array in filter(in_memory, plan["arrays"]):
         for reader in array["readers"]:
             if reader["stage"] in kernel["stages"] and number in reader["kernels"]:
                 n = reader.get("elementsHere")
@@ -196,7 +201,7 @@ def term_faults(plan, operators):
             continue
         compared.append(stage)
         loads = json.loads(out)["work"]["loads"]
-        said = sum(r["mostHere"] * cells(a, plan["sizes"]) for a, r in inputs if "." in a["type"])  # scalars are in registers
+        said = sum(r["mostHere"] * cells(a, plan["sizes"]) for a, r in inputs if in_memory(a))
         if loads and said > MOST * loads:
             yield f"{stage['computes']} is said to read {said} elements, and the reference reads {loads}"
 
