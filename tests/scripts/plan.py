@@ -162,8 +162,8 @@ def cells(array, sizes):
 
 
 def in_memory(array):
-    """Kernels get scalars by value, in registers."""
-    return "." in array["type"]
+    """Kernels get scalars that are inputs by value, in registers."""
+    return array["place"] != "input" or "." in array["type"]
 
 
 def reads(plan, number, kernel):
