@@ -180,7 +180,8 @@ static void add_reads(Making *m, PlanStage *stage)
 {
     Plan *plan = m->plan;
     ReadsOf all = {0};
-    term_reads(plan->ctx, plan->lowered->known, stage->term, stage->keeps, &all);
+    const TermWork work = stage->keeps ? WORK_TOGETHER : stage->vectors ? WORK_VECTORS : WORK_ALONE;
+    term_reads(plan->ctx, plan->lowered->known, stage->term, work, &all);
     for (int i = 0; i < all.n; i++)
         for (int a = 0; a < plan->arrays.n; a++)
             if (plan->arrays.at[a].var && plan->arrays.at[a].var == all.at[i].array)

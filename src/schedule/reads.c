@@ -37,7 +37,7 @@ typedef struct Counting {
     VEC(Bound) bound;
     VEC(const Core *) seen; /* reads in the scopes around */
     int depth; /* functions around */
-    bool together;
+    TermWork work;
     bool at_most;
 } Counting;
 
@@ -110,7 +110,7 @@ static Bound *bound_of(const Counting *c, const CoreVar *var)
 }
 
 /* Are scalars with this name first counted where they are used? Sizes use an index without mentioning it. */
-static bool is_anew(const Counting *c, const CoreVar *var) { return c->together && !var->nat; }
+static bool is_anew(const Counting *c, const CoreVar *var) { return c->work == WORK_TOGETHER && !var->nat; }
 
 static void bind(Counting *c, const CoreVar *var, const Core *of, bool element) { vec_push(c->ctx, &c->bound, ((Bound){var, of, element, c->depth, !is_anew(c, var)})); }
 
@@ -212,9 +212,9 @@ static void ask_anew(Counting *c, Bound *bound, Asked asked, Nat times)
 /* What has a name. Its scalars were counted where it was bound, unless they are read anew. */
 static void ask_bound(Counting *c, const Core *term, Bound *bound, Asked asked, Nat times, Mode mode)
 {
-    const Mode here = {false, mode.computed && (bound->element || !c->together), false, mode.found};
+    const Mode here = {false, mode.computed && (bound->element || c->work != WORK_TOGETHER), false, mode.found};
     if (!asked.n && !type_gives_arrays(asked_type(term->type, asked))) {
-        if (c->together && mode.found != FOUND_NONE)
+        if (c->work == WORK_TOGETHER && mode.found != FOUND_NONE)
             ask_anew(c, bound, asked, times);
     } else if (bound->of)
         ask(c, bound->of, bound->element ? asked_first(c->ctx, asked, 0, 1, nat_const(c->ctx, 1), NULL) : asked, times, here);
@@ -419,7 +419,8 @@ static void add_uses(Counting *c, const CoreVar *array, Nat uses, bool at_most)
     c->at_most = before;
 }
 
-/* What is computed under a condition: of two branches, the one that reads more. */
+/* What is computed under a condition: of two branches, the one that reads more. In vectors, both: what one
+ * branch reads may be loaded before the condition is asked. */
 static void ask_choice(Counting *c, const Core *cond, const Core *then, const Core *otherwise, Asked asked, Nat times)
 {
     ReadsOf *out = c->out, parts[2] = {{0}, {0}};
@@ -434,7 +435,7 @@ static void ask_choice(Counting *c, const Core *cond, const Core *then, const Co
         const ArrayReads *a = &parts[0].at[i];
         Nat b = uses_of(c->ctx, &parts[1], a->array);
         bool exact = nat_is(b, 0) && !a->at_most && is_none_unless(c->ctx, cond, a->uses);
-        add_uses(c, a->array, larger(c, a->uses, b), !exact);
+        add_uses(c, a->array, c->work == WORK_VECTORS ? nat_add(c->ctx, a->uses, b) : larger(c, a->uses, b), !exact);
     }
     for (int i = 0; i < parts[1].n; i++)
         if (nat_is(uses_of(c->ctx, &parts[0], parts[1].at[i].array), 0))
@@ -446,7 +447,7 @@ static void ask_choice(Counting *c, const Core *cond, const Core *then, const Co
 static void ask_let(Counting *c, const Core *term, Asked asked, Nat times, Mode mode)
 {
     const Core *value = term->let.value;
-    const Mode here = {mode.whole, mode.computed, c->together, mode.computed ? FOUND_SCALARS : FOUND_NONE};
+    const Mode here = {mode.whole, mode.computed, c->work == WORK_TOGETHER, mode.computed ? FOUND_SCALARS : FOUND_NONE};
     if (!is_anew(c, term->let.var) || !is_read(value) || type_gives_arrays(value->type))
         ask(c, value, (Asked){0}, times, here);
     bind(c, term->let.var, value, false);
@@ -536,9 +537,9 @@ static void ask(Counting *c, const Core *term, Asked asked, Nat times, Mode mode
     }
 }
 
-void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, bool together, ReadsOf *out)
+void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, TermWork work, ReadsOf *out)
 {
-    Counting c = {.ctx = ctx, .known = known, .together = together, .out = out};
+    Counting c = {.ctx = ctx, .known = known, .work = work, .out = out};
     ask_all(&c, term, nat_const(ctx, 1));
     for (int i = 0; i < out->n; i++)
         out->at[i].uses = nat_simplify(ctx, known, out->at[i].uses);

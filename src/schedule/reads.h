@@ -11,10 +11,13 @@ typedef struct ArrayReads {
 } ArrayReads;
 typedef VEC(ArrayReads) ReadsOf;
 
-/* Of all that is free in the term, in the order in which it is met. `together`: by threads that work
- * together. They keep what `let` binds, and each function that uses a scalar with a name reads it. A thread
- * alone keeps scalars, and computes arrays with a name for each use. */
-void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, bool together, ReadsOf *out);
+/* Who computes a term. Threads that work together keep what `let` binds, and each function that uses a
+ * scalar with a name reads it. A thread alone keeps scalars, and computes arrays with a name for each use.
+ * WORK_VECTORS: alone, and it loads vectors, whatever conditions say of their elements. */
+typedef enum TermWork { WORK_ALONE, WORK_VECTORS, WORK_TOGETHER } TermWork;
+
+/* Of all that is free in the term, in the order in which it is met. */
+void term_reads(Ctx *ctx, const NatFacts *known, const Core *term, TermWork work, ReadsOf *out);
 /* How many elements an array has, in all dimensions; 1 of a scalar. */
 Nat type_cells(Ctx *ctx, Type type);
 /* The quotient, if it is one without remainder whatever the sizes are; else NULL. */
