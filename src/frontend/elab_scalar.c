@@ -665,9 +665,15 @@ Value apply_cast(Elab *e, const Fun *f, Value arg, Span span)
     if (arg.kind == V_ERROR || to->kind == TY_ERROR)
         return v_error(span);
     Core *x;
+    bool fits = arg.kind == V_NAT && to->kind == TY_SCALAR &&
+                !(arg.literal && scalar_is_int(to->scalar) && to->scalar != SC_BOOL && !scalar_int_fits(to->scalar, arg.nat->value));
+    if (fits && arg.literal) {
+        x = core_new(e, CORE_LIT, span, to);
+        x->lit = scalar_cast(to->scalar, scalar_int(SC_I64, arg.nat->value));
+        return v_core(e, lets_wrap(e, arg.lets, x));
+    }
     /* A size is an integer of any range: as data of the type it is already converted. A literal that does not fit wraps, as casts do. */
-    if (arg.kind == V_NAT && to->kind == TY_SCALAR && to->scalar != SC_BOOL &&
-        !(arg.literal && scalar_is_int(to->scalar) && !scalar_int_fits(to->scalar, arg.nat->value))) {
+    if (fits && to->scalar != SC_BOOL) {
         x = core_new(e, CORE_SIZE, span, to);
         x->size = arg.nat;
         doubt_quotient(e, arg.quotient, x, span);

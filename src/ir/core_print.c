@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ir/core_print_internal.h"
+#include "ir/scalar.h"
 
 static void unbind_to(Printer *p, int n);
 
@@ -223,9 +224,8 @@ void scalar_value_print(StrBuf *out, ScalarValue v)
     }
 }
 
-static void put_literal(Printer *p, const Core *term, Prec prec)
+static void put_literal(Printer *p, const Core *term, ScalarValue v, Prec prec)
 {
-    ScalarValue v = term->lit;
     StrBuf text;
     sb_init(&text, p->ctx);
     if (term->type->kind == TY_IDX)
@@ -673,11 +673,13 @@ static void put_broken(Printer *p, const Core *term, Prec prec, int indent)
         print_text(p, name_of(p, term->var));
         return;
     case CORE_LIT:
-        put_literal(p, term, prec);
+        put_literal(p, term, term->lit, prec);
         return;
     case CORE_SIZE:
         if (term->type->kind == TY_IDX) {
             print_nat(p, term->size, prec);
+        } else if (nat_is_const(term->size) && term->type->kind == TY_SCALAR) {
+            put_literal(p, term, scalar_cast(term->type->scalar, scalar_int(SC_I64, term->size->value)), prec);
         } else {
             print_text(p, "cast(");
             print_type(p, term->type);

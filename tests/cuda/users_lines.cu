@@ -131,7 +131,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc_1 += __shfl_xor_sync(0xffffffff, acc_1, 16 >> i);
         }
 
-        // users_lines.rise:5: mapLane of lib/rules/warps.rise:143
+        // users_lines.rise:5: mapLane of lib/rules/warps.rise:150
 #line 5 "users_lines.rise"
         if (lane == 0 && index < n) {
 #line 5 "users_lines.rise"

@@ -6,10 +6,27 @@
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
+// n cells that are loaded or stored together, where CUDA has no vector of these.
+template <typename T, int n> struct alignas(n * sizeof(T)) Cells {
+    T at[n];
+};
+template <typename T, typename... Each> static __device__ __forceinline__ Cells<T, sizeof...(Each)>
+    make_cells(Each... each) { return {{(T)each...}}; }
 template <bool aligned> static __device__ __forceinline__ float4 load4(const float *at)
 {
     return aligned ? *reinterpret_cast<const float4 *>(at)
         : make_float4(at[0], at[1], at[2], at[3]);
+}
+template <int n, bool aligned, typename T>
+    static __device__ __forceinline__ void store_cells(T *at, Cells<T, n> v)
+{
+    if (aligned) {
+        *reinterpret_cast<Cells<T, n> *>(at) = v;
+    } else {
+        #pragma unroll
+        for (int i = 0; i < n; i++)
+            at[i] = v.at[i];
+    }
 }
 #endif
 
@@ -69,14 +86,41 @@ mask_unaligned(const float *__restrict__ a, const float *__restrict__ b, float *
     mask_body<false>(a, b, top);
 }
 
-// mask_finish: 256 threads a block, 2 blocks
-extern "C" __global__ void __launch_bounds__(256)
+// mask_finish: 128 threads a block, 1 block
+template <bool aligned>
+static __device__ __forceinline__ void
+mask_finish_body(bool *__restrict__ result, const float *__restrict__ a,
+                 const float *__restrict__ b, const float *__restrict__ top)
+{
+    const int thread = threadIdx.x;
+
+    // mask.rise:5: mapGlobal of lib/std/vectors.rise:12
+    const float4 v = load4<aligned>(a + thread*4);
+    const float4 v_1 = load4<aligned>(b + thread*4);
+    const float value = top[0];
+    const bool v_2 = __fmul_rn(v.x, v_1.x) - value == 0.0f;
+    const bool v_3 = __fmul_rn(v.y, v_1.y) - value == 0.0f;
+    const bool v_4 = __fmul_rn(v.z, v_1.z) - value == 0.0f;
+    const bool v_5 = __fmul_rn(v.w, v_1.w) - value == 0.0f;
+
+    // mask.rise:5: mapSeqUnroll of lib/std/vectors.rise:7
+    store_cells<4, aligned>(result + thread*4, make_cells<bool>(v_2, v_3, v_4, v_5));
+}
+
+// Aligned: result to 4 bytes, a to 16 bytes, b to 16 bytes.
+extern "C" __global__ void __launch_bounds__(128)
 mask_finish(bool *__restrict__ result, const float *__restrict__ a, const float *__restrict__ b,
             const float *__restrict__ top)
 {
-    // mask.rise:5: mapGlobal of lib/rules/lowering.rise:188
-    for (int i = blockIdx.x*256 + threadIdx.x; i < 512; i += gridDim.x*256)
-        result[i] = __fmul_rn(a[i], b[i]) - top[0] == 0.0f;
+    mask_finish_body<true>(result, a, b, top);
+}
+
+// For any address.
+extern "C" __global__ void __launch_bounds__(128)
+mask_finish_unaligned(bool *__restrict__ result, const float *__restrict__ a,
+                      const float *__restrict__ b, const float *__restrict__ top)
+{
+    mask_finish_body<false>(result, a, b, top);
 }
 
 #ifndef __CUDACC_RTC__
@@ -128,7 +172,11 @@ extern "C" int mask_launch(bool *result, const float *a, const float *b, void *w
         return (int)cudaGetLastError();
     {
         float *const top = (float *)(space + 4096); // 1
-        mask_finish<<<2, 256, 0, stream>>>(result, a, b, top);
+        if ((size_t)result % 4 == 0 && (size_t)a % 16 == 0 && (size_t)b % 16 == 0) {
+            mask_finish<<<1, 128, 0, stream>>>(result, a, b, top);
+        } else {
+            mask_finish_unaligned<<<1, 128, 0, stream>>>(result, a, b, top);
+        }
     }
     return (int)cudaGetLastError();
 }
