@@ -5,16 +5,15 @@
  * Requires: nothing. Keeps every value and every access that happens. */
 #include "codegen/guards.h"
 #include "codegen/lowering.h"
+#include "codegen/quotients.h"
 #include "codegen/walk.h"
 
-/* a < b without what both sides have, and without a minus: `i - lane + 31 >= 31` is `i >= lane`. */
-static ImpExpr *tidy(Lowering *lw, ImpExpr *e)
+/* a < b without a minus: `i - lane + 31 >= 31` is `i >= lane`. */
+static ImpExpr *without_minus(Lowering *lw, ImpExpr *e)
 {
     Ctx *ctx = lw->ctx;
-    if (e->kind != IE_OP || e->op.n != 2 || e->op.id < P_eq || e->op.id > P_ge || e->op.args[0]->kind != IE_NAT || e->op.args[1]->kind != IE_NAT)
-        return e;
-    Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat, d = nat_sub(ctx, a, b), left = nat_const(ctx, 0), right = left;
-    if (d->kind != NAT_SUM || d->n_terms >= (a->kind == NAT_SUM ? a->n_terms : 1) + (b->kind == NAT_SUM ? b->n_terms : !nat_is(b, 0)))
+    Nat d = nat_sub(ctx, e->op.args[0]->nat, e->op.args[1]->nat), left = nat_const(ctx, 0), right = left;
+    if (d->kind != NAT_SUM)
         return e;
     for (int i = 0; i < d->n_terms; i++) {
         Nat product = nat_const(ctx, d->terms[i].coef < 0 ? -d->terms[i].coef : d->terms[i].coef);
@@ -26,6 +25,21 @@ static ImpExpr *tidy(Lowering *lw, ImpExpr *e)
             left = nat_add(ctx, left, product);
     }
     return left->has_vars ? nat_cmp(lw, e->op.id, left, right, e->span) : e;
+}
+
+static int terms_of(Nat n) { return n->kind == NAT_SUM ? n->n_terms : !nat_is(n, 0); }
+
+/* Without quotients, and without what both sides have. */
+static ImpExpr *tidy(Lowering *lw, ImpExpr *e)
+{
+    ImpExpr *nats = numbers_as_nats(lw, e);
+    ImpExpr *whole = compares_nats(nats) ? without_quotient(lw, nats) : nats;
+    if (whole != nats)
+        return compares_nats(whole) ? without_minus(lw, whole) : whole;
+    if (!compares_nats(e))
+        return e;
+    Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat;
+    return terms_of(nat_sub(lw->ctx, a, b)) < terms_of(a) + terms_of(b) ? without_minus(lw, e) : e;
 }
 
 /* What is left to ask of one term; NULL: nothing, it holds. One that fails is the literal. */
@@ -176,5 +190,7 @@ void conditions_in_block(Lowering *lw, ImpBlock *block)
 void pass_conditions(Lowering *lw)
 {
     lw->facts = nat_facts_new(lw->ctx, (NatFacts *)lw->entry->known);
+    lw->quotients = quotients_compared(lw->ctx, &lw->kernel->body);
     conditions_in_block(lw, &lw->kernel->body);
+    lw->quotients = NULL;
 }

@@ -150,6 +150,7 @@ typedef struct Lowering {
     bool failed;
     int64_t n_statements, most_statements; /* so far; when the kernel has its limit */
     int64_t copies; /* of this place, by loops around it that are written out; 0 as 1 */
+    struct Quotients *quotients; /* that comparisons mention, in the pass conditions (quotients.c) */
     struct Sharing *sharing;  /* of the reading that is going on (share.c); or NULL */
     struct InPlace *in_place; /* the last toShared[inPlace] so far (layout.c) */
     const char *hint;  /* the name that the next private value gets, or NULL */

@@ -214,6 +214,28 @@ Nat nat_simplify(Ctx *ctx, const NatFacts *facts, Nat a)
     return a;
 }
 
+static int terms_but_constant(Nat a) { return a->kind != NAT_SUM ? 0 : a->n_terms - (a->terms[a->n_terms - 1].n_factors == 0); }
+static int64_t constant_of(Nat a) { return a->kind == NAT_SUM && a->terms[a->n_terms - 1].n_factors == 0 ? a->terms[a->n_terms - 1].coef : 0; }
+
+/* Is `d` what a fact says is not negative, and perhaps a constant more? */
+static bool is_a_fact(const NatEnv *env, Nat d)
+{
+    const Nat *facts;
+    const int n = terms_but_constant(d);
+    for (int f = nat_env_inequalities(env, &facts) - 1; f >= 0 && n > 0; f--) {
+        bool same = terms_but_constant(facts[f]) == n && constant_of(d) >= constant_of(facts[f]);
+        for (int i = 0; i < n && same; i++) {
+            const NatTerm *x = &d->terms[i], *y = &facts[f]->terms[i];
+            same = x->coef == y->coef && x->n_factors == y->n_factors;
+            for (int k = 0; k < x->n_factors && same; k++)
+                same = x->factors[k] == y->factors[k];
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 static bool proved(Ctx *ctx, NatEnv *env, Nat difference, Nat a, Nat b)
 {
     const Answer *known = ask(ctx, ASK_LE, env, a, b);
@@ -222,7 +244,7 @@ static bool proved(Ctx *ctx, NatEnv *env, Nat difference, Nat a, Nat b)
     bool yes = false;
     if (!nat_refuted(env, FACT_LE, a, b)) {
         Nat d = nat_env_simplify(env, difference);
-        yes = !nat_is_error(d) && nat_prove_nat(ctx, env, d, a, b);
+        yes = !nat_is_error(d) && (is_a_fact(env, d) || nat_prove_nat(ctx, env, d, a, b));
     }
     answer(ctx, ASK_LE, env, a, b, yes, (NatRange){0});
     return yes;

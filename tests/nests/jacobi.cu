@@ -87,17 +87,16 @@ jacobi_case1_body(const float *__restrict__ xs, float *__restrict__ result_1, In
     for (Index i = 0; i < steps; i++) {
         float next[4];
         __syncthreads();
-        full_or_not(m*n == 4096 && m >= 4097, [&](bool full) {
-            #pragma unroll
-            for (int k = 0; k < 4; k++) {
-                const int index = k*1024 + thread - 1;
-                next[k] = full || index + 1 < m*n
-                    ? ((k*1024 + thread) / by_m > 0 && (k*1024 + thread) / by_m + 1 < n
-                    && (k*1024 + thread) % by_m > 0 && (full || (k*1024 + thread) % by_m + 1 < m)
-                    ? __fmul_rn(0.25f, state[k*1024 + thread - m] + state[k*1024 + m + thread]
-                    + state[index] + state[index + 2]) : state[index + 1]) : 0.0f;
-            }
-        });
+        #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const int index = k*1024 + thread - 1;
+            const Index index_1 = k*1024 + m + thread;
+            next[k] = index + 1 < m*n
+                ? ((k*1024 + thread) / by_m > 0 && index_1 < m*n && (k*1024 + thread) % by_m > 0
+                && (k*1024 + thread) % by_m + 1 < m
+                ? __fmul_rn(0.25f, state[k*1024 + thread - m] + state[index_1] + state[index]
+                + state[index + 2]) : state[index + 1]) : 0.0f;
+        }
         __syncthreads();
         #pragma unroll
         for (int k = 0; k < 4; k++)
@@ -233,7 +232,7 @@ jacobi_case4_body(const float *__restrict__ result_1, float *__restrict__ result
     for (Index i = blockIdx.x*256 + threadIdx.x; i < size*n; i += gridDim.x*256) {
         float4 v;
         float4 v_1;
-        const bool inside = i / by_size > 0 && i / by_size + 1 < n;
+        const bool inside = i / by_size > 0 && i + size < size*n;
         const bool inside_1 = inside && (i % by_size)*4 > 0;
         const Index index = (i % by_size)*4 + 4;
         if (inside_1 && index < m) {
@@ -303,40 +302,37 @@ jacobi_case5_body(const float *__restrict__ result_1, float *__restrict__ result
         float2 v_1;
         const Index index = (i*4 + 1) / by_m;
         const Index index_1 = (i*4 + 1) % by_m;
-        const Index index_2 = (i*4 + 2) / by_m + 1;
+        const Index index_2 = i*4 + m + 1;
         const Index index_3 = (i*4 + 2) % by_m;
-        if (index > 0 && index_1 > 0 && index_1 + 1 < m && index_2 < n && index_3 > 0
+        if (index > 0 && index_1 > 0 && index_1 + 1 < m && index_2 + 1 < m*n && index_3 > 0
             && index_3 + 1 < m) {
             v = load2<true>(result_1 + i*4);
             v_1 = load2<true>(result_1 + i*4 + 2);
         } else {
-            const Index index_4 = i*4 + 1;
-            const bool inside = index_4 < m*n && index > 0 && index + 1 < n && index_1 > 0
-                && index_1 + 1 < m;
-            const bool inside_1 = index_4 + 1 < m*n && (i*4 + 2) / by_m > 0 && index_2 < n
-                && index_3 > 0 && index_3 + 1 < m;
-            v = make_float2(inside ? result_1[index_4 - 1] : 0.0f,
-                inside_1 ? result_1[index_4] : 0.0f);
-            v_1 = make_float2(inside ? result_1[index_4 + 1] : 0.0f,
-                inside_1 ? result_1[index_4 + 2] : 0.0f);
+            const bool inside = index > 0 && index_2 < m*n && index_1 > 0 && index_1 + 1 < m;
+            const bool inside_1 = (i*4 + 2) / by_m > 0 && index_2 + 1 < m*n && index_3 > 0
+                && index_3 + 1 < m;
+            v = make_float2(inside ? result_1[i*4] : 0.0f, inside_1 ? result_1[i*4 + 1] : 0.0f);
+            v_1 =
+                make_float2(inside ? result_1[i*4 + 2] : 0.0f, inside_1 ? result_1[i*4 + 3] : 0.0f);
         }
         const Index index_4 = i*4 - 1;
-        const float v_2 = i*4 / by_m > 0 && i*4 / by_m + 1 < n && i*4 % by_m > 0
+        const float v_2 = i*4 / by_m > 0 && index_2 - 1 < m*n && i*4 % by_m > 0
             && i*4 % by_m + 1 < m
-            ? __fmul_rn(0.25f, result_1[i*4 - m] + result_1[i*4 + m] + result_1[index_4]
+            ? __fmul_rn(0.25f, result_1[i*4 - m] + result_1[index_2 - 1] + result_1[index_4]
             + result_1[index_4 + 2]) : result_1[index_4 + 1];
         const float v_3 = index_4 + 2 < m*n
-            ? (index > 0 && index + 1 < n && index_1 > 0 && index_1 + 1 < m
-            ? __fmul_rn(0.25f, result_1[i*4 - m + 1] + result_1[i*4 + m + 1] + v.x + v_1.x)
+            ? (index > 0 && index_2 < m*n && index_1 > 0 && index_1 + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 1] + result_1[index_2] + v.x + v_1.x)
             : result_1[index_4 + 2]) : 0.0f;
         const float v_4 = index_4 + 3 < m*n
-            ? ((i*4 + 2) / by_m > 0 && index_2 < n && index_3 > 0 && index_3 + 1 < m
-            ? __fmul_rn(0.25f, result_1[i*4 - m + 2] + result_1[i*4 + m + 2] + v.y + v_1.y)
+            ? ((i*4 + 2) / by_m > 0 && index_2 + 1 < m*n && index_3 > 0 && index_3 + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 2] + result_1[index_2 + 1] + v.y + v_1.y)
             : result_1[index_4 + 3]) : 0.0f;
         const float v_5 = index_4 + 4 < m*n
-            ? ((i*4 + 3) / by_m > 0 && (i*4 + 3) / by_m + 1 < n && (i*4 + 3) % by_m > 0
+            ? ((i*4 + 3) / by_m > 0 && index_2 + 2 < m*n && (i*4 + 3) % by_m > 0
             && (i*4 + 3) % by_m + 1 < m
-            ? __fmul_rn(0.25f, result_1[i*4 - m + 3] + result_1[i*4 + m + 3] + result_1[index_4 + 3]
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 3] + result_1[index_2 + 2] + result_1[index_4 + 3]
             + result_1[index_4 + 5]) : result_1[index_4 + 4]) : 0.0f;
 
         // jacobi.rise:6: mapSeqUnroll of lib/std/vectors.rise:7
@@ -604,7 +600,7 @@ extern "C" int jacobi_launch(float *result, const float *xs, void *workspace, lo
                 if (blocks > 65535)
                     blocks = 65535;
                 if (blocks > 0) {
-                    if (m*n + 1023 <= 2147483647 && m <= 2147483647 && (n + 1)*m + 2 <= 2147483647)
+                    if (m*n + 1023 <= 2147483647 && (n + 1)*m + 2 <= 2147483647)
                         jacobi_case5<<<(unsigned)blocks, 256, 0, stream>>>(result_1, result_next,
                             (int)n, (int)m);
                     else
