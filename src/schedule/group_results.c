@@ -286,13 +286,27 @@ static Core *program_of_used(Joined *j, int last, bool tuples, Nat *length, int 
     return folds ? rows_program(g->ctx, g->entry, j->rows, n, members, tuples ? given : NULL, length, next_var) : NULL;
 }
 
-/* Do threads of a block share the loads of short rows? Only if no second row stands beside each. */
-static bool may_share_loads(const Core *program)
+static bool is_row(Type type) { return type->kind == TY_ARRAY && type->elem->kind == TY_SCALAR; }
+
+/* Do the threads of a block share the loads and stores of such tuples, of a row and one or two numbers? */
+static bool are_staged(Type tuple)
+{
+    int rows = 0, numbers = 0;
+    for (int i = 0; i < tuple->n_items; i++) {
+        rows += is_row(tuple->items[i]);
+        numbers += tuple->items[i]->kind == TY_SCALAR;
+    }
+    return rows == 1 && numbers == tuple->n_items - 1 && numbers <= 2;
+}
+
+/* Would threads of a block share the loads of short rows if each result had kernels of its own? Only if no second row stands beside
+ * each, and if they do not share them for all results. */
+static bool are_apart_if_short(const Core *program)
 {
     while (!term_is(program, P_map))
         program = program->kind == CORE_IF ? program->cond.then : program->prim.args[program->prim.n_args - 1];
     const Type element = program->prim.args[1]->type->elem;
-    return element->kind != TY_TUPLE || !type_gives_arrays(element->items[1]);
+    return (element->kind != TY_TUPLE || !type_gives_arrays(element->items[1])) && !are_staged(program->type->elem);
 }
 
 /* Each result has a program of its own, which computes again what others compute, too, if all of
@@ -378,7 +392,7 @@ static Core *join_results(Groups *g, int last, int rows, Core *result, int *next
     Core *program = program_of_used(&j, last, true, &length, next_var);
     if (!program || !length)
         return result;
-    const bool short_apart = may_share_loads(program);
+    const bool short_apart = are_apart_if_short(program);
     const RowSizes all_rows = {axes_count(ctx, rows, g->at[last].nest->axes), length, short_apart};
     if (rows_are_short(ctx, g->entry->known, &all_rows))
         give_apart(&j, next_var);
