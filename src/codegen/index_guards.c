@@ -123,7 +123,7 @@ static void guard_loop(Bounds *b, ImpStmt *s)
 {
     Ctx *ctx = b->ctx;
     Nat first = spelled_out(b, s->loop.lo), end = spelled_out(b, s->loop.hi);
-    Nat lo = index_bound(b, first), hi = nat_add_k(ctx, index_highest(b, end), -1), step = index_bound(b, s->loop.step);
+    Nat lo = index_bound(b, first), hi = nat_add_k(ctx, index_highest(b, end), -1), step = index_bound(b, spelled_out(b, s->loop.step));
     if (!index_not_negative(b, first))
         hi = nat_max(ctx, lo, hi);
     vec_push(ctx, &b->vars, s->loop.var);
