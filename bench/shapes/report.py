@@ -12,7 +12,7 @@ import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "bench"))
-from plot import Svg  # noqa: E402
+from plot import COLOURS, Svg  # noqa: E402
 
 BEGIN, END = "<!-- shapes -->\n", "<!-- end of shapes -->\n"
 SHORTEST = 5  # us, of the best rival
@@ -59,7 +59,7 @@ def table(rows, names):
 
 def picture(rows, names, path):
     width, height, left, bottom, top = 860, 360, 60, 40, 30
-    svg, colours = Svg(width, height), ("#1b6ca8", "#27803b", "#d68910")
+    svg = Svg(width, height)
     low, high = math.log2(0.25), math.log2(2)
 
     def y_of(factor):
@@ -72,9 +72,9 @@ def picture(rows, names, path):
     step = (width - left - 16) / len(bars)
     for k, (factor, group) in enumerate(bars):
         y, one = y_of(factor), y_of(1)
-        svg.rect(left + k * step, min(y, one), step * 0.8, max(abs(y - one), 1), colours[group])
+        svg.rect(left + k * step, min(y, one), step * 0.8, max(abs(y - one), 1), COLOURS[group % len(COLOURS)])
     for k, name in enumerate(names):
-        svg.rect(left + 160 * k, height - 24, 12, 12, colours[k])
+        svg.rect(left + 160 * k, height - 24, 12, 12, COLOURS[k % len(COLOURS)])
         svg.text(left + 160 * k + 18, height - 14, name)
     svg.save(path)
 
