@@ -32,12 +32,11 @@ static int terms_of(Nat n) { return n->kind == NAT_SUM ? n->n_terms : !nat_is(n,
 /* Without quotients, and without what both sides have. */
 static ImpExpr *tidy(Lowering *lw, ImpExpr *e)
 {
-    ImpExpr *nats = numbers_as_nats(lw, e);
-    ImpExpr *whole = compares_nats(nats) ? without_quotient(lw, nats) : nats;
-    if (whole != nats)
-        return compares_nats(whole) ? without_minus(lw, whole) : whole;
-    if (!compares_nats(e))
+    if (!is_nat_comparison(e))
         return e;
+    ImpExpr *whole = without_quotient(lw, e);
+    if (whole != e)
+        return without_minus(lw, whole);
     Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat;
     return terms_of(nat_sub(lw->ctx, a, b)) < terms_of(a) + terms_of(b) ? without_minus(lw, e) : e;
 }

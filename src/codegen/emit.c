@@ -130,9 +130,12 @@ ImpExpr *nat_cmp(Lowering *lw, PrimId op, Nat a, Nat b, Span span)
     return imp_op2(lw->ctx, op, SC_BOOL, imp_nat(lw->ctx, a, SC_I64, span), imp_nat(lw->ctx, b, SC_I64, span), span);
 }
 
-static bool is_nat_comparison(const ImpExpr *e)
+/* The type has all nats, so that none is rounded or wrapped before it is compared. */
+static bool is_exact(const ImpExpr *e) { return e->kind == IE_NAT && e->type == SC_I64; }
+
+bool is_nat_comparison(const ImpExpr *e)
 {
-    return e->kind == IE_OP && e->op.n == 2 && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT;
+    return e->kind == IE_OP && e->op.n == 2 && e->op.id >= P_eq && e->op.id <= P_ge && is_exact(e->op.args[0]) && is_exact(e->op.args[1]);
 }
 
 bool cond_is(Lowering *lw, ImpExpr *e, bool value)
@@ -165,7 +168,7 @@ static void assume_that(Lowering *lw, const ImpExpr *e, bool holds)
         assume_that(lw, e->op.args[0], !holds);
         return;
     }
-    if (!is_nat_comparison(e) || e->op.id < P_eq || e->op.id > P_ge)
+    if (!is_nat_comparison(e))
         return;
     Nat a = e->op.args[0]->nat, b = e->op.args[1]->nat;
     PrimId op = holds ? e->op.id : opposite[e->op.id - P_eq];

@@ -382,6 +382,8 @@ Diag *lower_error(Lowering *lw, DiagCode code, Span span, const char *fmt, ...) 
 bool cond_is(Lowering *lw, ImpExpr *cond, bool value); /* a size comparison that the facts decide */
 bool condition_fails(Lowering *lw, ImpExpr *cond); /* as cond_is with false, and where one part of an `and` fails */
 /* A comparison of nats as an expression: lo <= i or i < hi. */
+/* Does it compare two nats, each as the number that it is? Sizes that were cast to a narrower type or to floats are none. */
+bool is_nat_comparison(const ImpExpr *e);
 ImpExpr *nat_cmp(Lowering *lw, PrimId op, Nat a, Nat b, Span span);
 void assume(Lowering *lw, const ImpExpr *cond); /* adds what a condition says about nats to the facts */
 void assume_not(Lowering *lw, const ImpExpr *cond); /* adds what its opposite says */

@@ -76,7 +76,7 @@ ImpExpr *numbers_as_nats(Lowering *lw, ImpExpr *cond)
         return same ? cond : imp_op(lw->ctx, cond->op.id, SC_BOOL, cond->op.n, parts, cond->span);
     }
     const ImpExpr *a = cond->op.args[0], *b = cond->op.n == 2 ? cond->op.args[1] : NULL;
-    if (cond->op.id < P_eq || cond->op.id > P_ge || !b || (a->kind == IE_NAT && b->kind == IE_NAT))
+    if (cond->op.id < P_eq || cond->op.id > P_ge || !b || is_nat_comparison(cond))
         return cond;
     Nat x = shown(lw, a), y = x ? shown(lw, b) : NULL;
     return y ? nat_cmp(lw, cond->op.id, x, y, cond->span) : cond;

@@ -5,7 +5,7 @@
 
 typedef struct Quotient {
     Nat nat;
-    int mentions, compared; /* of all mentions, those in comparisons */
+    int mentions, compared; /* of all mentions, those in comparisons that need no division */
 } Quotient;
 
 struct Quotients {
@@ -13,51 +13,53 @@ struct Quotients {
     VEC(Quotient) list;
 };
 
-static bool is_number(const ImpExpr *e) { return e->kind == IE_NAT || e->kind == IE_LIT; }
-
-static bool compares_numbers(const ImpExpr *e)
+/* a < b or a <= b as d < 0 or d <= 0, for all four comparisons of order. */
+static Nat difference(Ctx *ctx, const ImpExpr *e)
 {
-    return e->kind == IE_OP && e->op.n == 2 && e->op.id >= P_eq && e->op.id <= P_ge && is_number(e->op.args[0]) && is_number(e->op.args[1]);
+    const bool less = e->op.id == P_lt || e->op.id == P_le;
+    return nat_sub(ctx, e->op.args[less ? 0 : 1]->nat, e->op.args[less ? 1 : 0]->nat);
 }
 
-bool compares_nats(const ImpExpr *e) { return compares_numbers(e) && e->op.args[0]->kind == IE_NAT && e->op.args[1]->kind == IE_NAT; }
-
-/* Of a term of a sum. */
 static Nat quotient_of(const NatTerm *term)
 {
     return term->n_factors == 1 && term->factors[0]->kind == NAT_DIV && !nat_is_const(term->factors[0]->b) ? term->factors[0] : NULL;
 }
 
-static void note(Quotients *q, Nat nat)
+/* The one quotient by a size among the terms of d, and its sign; NULL: there is none, or several. */
+static Nat quotient_in(Nat d, int64_t *sign)
 {
-    for (int i = 0; i < q->list.n; i++)
-        if (q->list.at[i].nat == nat)
-            return;
-    vec_push(q->ctx, &q->list, ((Quotient){.nat = nat}));
+    Nat quotient = d->kind == NAT_DIV && !nat_is_const(d->b) ? d : NULL;
+    *sign = 1;
+    for (int i = 0; i < d->n_terms; i++) {
+        const NatTerm *term = &d->terms[i];
+        if (!quotient_of(term))
+            continue;
+        if (quotient || (term->coef != 1 && term->coef != -1))
+            return NULL;
+        quotient = quotient_of(term);
+        *sign = term->coef;
+    }
+    return quotient;
 }
 
-static void note_side(Quotients *q, Nat side)
+/* The quotient that the expression compares in an order. */
+static Nat compared(Ctx *ctx, const ImpExpr *e, int64_t *sign)
 {
-    if (side->kind == NAT_DIV && !nat_is_const(side->b))
-        note(q, side);
-    for (int i = 0; i < side->n_terms; i++)
-        if (quotient_of(&side->terms[i]))
-            note(q, quotient_of(&side->terms[i]));
-}
-
-static void find_compared(void *user, ImpExpr **at)
-{
-    for (int k = 0; k < 2 && compares_numbers(*at); k++)
-        if ((*at)->op.args[k]->kind == IE_NAT)
-            note_side(user, (*at)->op.args[k]->nat);
+    return is_nat_comparison(e) && e->op.id != P_eq && e->op.id != P_ne ? quotient_in(difference(ctx, e), sign) : NULL;
 }
 
 static void count_compared(void *user, ImpExpr **at)
 {
     Quotients *q = user;
-    for (int i = 0; compares_numbers(*at) && i < q->list.n; i++)
-        for (int k = 0; k < 2; k++)
-            q->list.at[i].compared += (*at)->op.args[k]->kind == IE_NAT && nat_mentions((*at)->op.args[k]->nat, q->list.at[i].nat);
+    int64_t sign;
+    Nat nat = compared(q->ctx, *at, &sign);
+    int i = 0;
+    while (nat && i < q->list.n && q->list.at[i].nat != nat)
+        i++;
+    if (nat && i == q->list.n)
+        vec_push(q->ctx, &q->list, ((Quotient){.nat = nat}));
+    for (int k = 0; nat && k < 2; k++)
+        q->list.at[i].compared += nat_mentions((*at)->op.args[k]->nat, nat);
 }
 
 static void count_mention(void *user, Nat nat)
@@ -73,11 +75,9 @@ Quotients *quotients_compared(Ctx *ctx, ImpBlock *body)
 {
     Quotients *q = NEW(ctx, Quotients);
     *q = (Quotients){.ctx = ctx};
-    walk_block(body, find_compared, q);
-    if (q->list.n == 0)
-        return q;
     walk_block(body, count_compared, q);
-    walk_stmts(body, count_mentions, q);
+    if (q->list.n > 0)
+        walk_stmts(body, count_mentions, q);
     return q;
 }
 
@@ -89,40 +89,26 @@ static bool is_only_compared(const Quotients *q, Nat nat)
     return false;
 }
 
-/* The one quotient among the terms of d, and its sign; NULL: there is none, or several. */
-static Nat quotient_in(Lowering *lw, Nat d, int64_t *sign)
+/* Is the number at most the cells of a buffer? Then it needs no more bits than indices do. */
+static bool is_index(Lowering *lw, Nat n)
 {
-    Nat quotient = d->kind == NAT_DIV ? d : NULL;
-    *sign = 1;
-    for (int i = 0; i < d->n_terms; i++) {
-        const NatTerm *term = &d->terms[i];
-        if (!quotient_of(term))
-            continue;
-        if (quotient || (term->coef != 1 && term->coef != -1))
-            return NULL;
-        quotient = quotient_of(term);
-        *sign = term->coef;
-    }
-    bool fits = quotient && is_only_compared(lw->quotients, quotient) && nat_le(lw->ctx, lw->facts, nat_const(lw->ctx, 1), quotient->b);
-    return fits ? quotient : NULL;
+    bool is = false;
+    for (int i = 0; i < lw->kernel->bufs.n && !is; i++)
+        is = nat_le(lw->ctx, lw->facts, n, lw->kernel->bufs.at[i]->count);
+    return is;
 }
 
 ImpExpr *without_quotient(Lowering *lw, ImpExpr *e)
 {
     Ctx *ctx = lw->ctx;
-    const PrimId op = e->op.id;
-    if (op == P_eq || op == P_ne)
-        return e;
-    const bool less = op == P_lt || op == P_le, strict = op == P_lt || op == P_gt;
     int64_t sign;
-    Nat d = nat_sub(ctx, e->op.args[less ? 0 : 1]->nat, e->op.args[less ? 1 : 0]->nat); /* d < 0 is asked, or d <= 0 */
-    Nat quotient = quotient_in(lw, d, &sign);
-    if (!quotient)
+    Nat q = compared(ctx, e, &sign);
+    if (!q || !is_only_compared(lw->quotients, q) || !nat_le(ctx, lw->facts, nat_const(ctx, 1), q->b))
         return e;
-    if (sign > 0) { /* q + rest < 0: the dividend is below -rest divisors */
-        Nat rest = nat_sub(ctx, d, quotient);
-        return nat_cmp(lw, P_lt, quotient->a, nat_mul(ctx, nat_sub(ctx, nat_const(ctx, !strict), rest), quotient->b), e->span);
-    }
-    Nat rest = nat_add(ctx, d, quotient); /* rest - q < 0: the dividend has rest + 1 divisors */
-    return nat_cmp(lw, P_ge, quotient->a, nat_mul(ctx, nat_add_k(ctx, rest, strict), quotient->b), e->span);
+    const bool strict = e->op.id == P_lt || e->op.id == P_gt;
+    Nat d = difference(ctx, e), rest = sign > 0 ? nat_sub(ctx, d, q) : nat_add(ctx, d, q);
+    /* q + rest < 0: the dividend is below -rest divisors. rest - q < 0: the dividend has rest + 1 divisors. */
+    Nat divisors = sign > 0 ? nat_sub(ctx, nat_const(ctx, !strict), rest) : nat_add_k(ctx, rest, strict);
+    Nat product = nat_mul(ctx, divisors, q->b);
+    return !nat_is_error(product) && is_index(lw, product) ? nat_cmp(lw, sign > 0 ? P_lt : P_ge, q->a, product, e->span) : e;
 }

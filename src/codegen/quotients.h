@@ -8,9 +8,7 @@ typedef struct Quotients Quotients;
 
 /* The quotients by sizes that comparisons of the statements mention. */
 Quotients *quotients_compared(Ctx *ctx, ImpBlock *body);
-/* Does the expression compare two nats? */
-bool compares_nats(const ImpExpr *e);
-/* `k + i/m < n` as `i < (n - k)*m`, if only comparisons mention the quotient; else e itself. */
+/* `k + i/m < n` as `i < (n - k)*m`, if only comparisons mention the quotient, and some buffer has so many cells; else e itself. */
 ImpExpr *without_quotient(Lowering *lw, ImpExpr *e);
 
 #endif

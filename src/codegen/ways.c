@@ -14,6 +14,7 @@
  * made, and by its number there (workspace_of), so that it is the same on all ways. */
 #include "codegen/ways.h"
 #include "ir/key.h"
+#include "ir/terms.h"
 
 /* ---- decisions ------------------------------------------------------------------------------------------------------------ */
 
@@ -65,7 +66,7 @@ static bool is_size_test(const Lowering *lw, const Core *e)
     if (!compares && id != P_and && id != P_or && id != P_not)
         return false;
     for (int i = 0; i < e->prim.n_args; i++)
-        if ((compares && e->prim.args[i]->kind != CORE_SIZE) || (!compares && e->prim.args[i]->kind == CORE_SIZE) || !is_size_test(lw, e->prim.args[i]))
+        if ((compares && !term_is_exact_size(e->prim.args[i])) || (!compares && e->prim.args[i]->kind == CORE_SIZE) || !is_size_test(lw, e->prim.args[i]))
             return false;
     return true;
 }

@@ -30,11 +30,6 @@ static const Core *without_not(const Core *cond, bool *holds)
     return cond;
 }
 
-static bool compares_sizes(const Core *cond)
-{
-    return cond->kind == CORE_PRIM && prim_compares(cond->prim.id) && cond->prim.args[0]->kind == CORE_SIZE && cond->prim.args[1]->kind == CORE_SIZE;
-}
-
 void core_cond_each(const Core *cond, bool holds, CondFn fn, void *user)
 {
     const Core *of[2];
@@ -55,7 +50,7 @@ typedef struct Compares {
 static void compare(void *user, const Core *cond, bool holds)
 {
     const Compares *c = user;
-    if (compares_sizes(cond))
+    if (term_compares_sizes(cond))
         c->fn(c->user, holds ? cond->prim.id : prim_opposite(cond->prim.id), cond->prim.args[0]->size, cond->prim.args[1]->size);
 }
 
@@ -128,7 +123,7 @@ static bool one_never_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool
     cond = without_not(cond, &holds);
     if (is_both(cond, holds, of))
         return one_never_is(ctx, facts, of[0], holds) || one_never_is(ctx, facts, of[1], holds);
-    return !compares_sizes(cond) && never_is(ctx, facts, cond, holds);
+    return !term_compares_sizes(cond) && never_is(ctx, facts, cond, holds);
 }
 
 static bool never_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool holds)
@@ -139,7 +134,7 @@ static bool never_is(Ctx *ctx, const NatFacts *facts, const Core *cond, bool hol
         return (cond->lit.i != 0) != holds;
     if (is_both(cond, !holds, of)) /* one of them does */
         return never_is(ctx, facts, of[0], holds) && never_is(ctx, facts, of[1], holds);
-    const bool compares = compares_sizes(cond);
+    const bool compares = term_compares_sizes(cond);
     if (compares && core_compare_is(ctx, facts, cond->prim.id, cond->prim.args[0]->size, cond->prim.args[1]->size, !holds))
         return true;
     if (!compares && !is_both(cond, holds, of))

@@ -217,7 +217,7 @@ Nat nat_simplify(Ctx *ctx, const NatFacts *facts, Nat a)
 static int terms_but_constant(Nat a) { return a->kind != NAT_SUM ? 0 : a->n_terms - (a->terms[a->n_terms - 1].n_factors == 0); }
 static int64_t constant_of(Nat a) { return a->kind == NAT_SUM && a->terms[a->n_terms - 1].n_factors == 0 ? a->terms[a->n_terms - 1].coef : 0; }
 
-/* Is `d` what a fact says is not negative, and perhaps a constant more? */
+/* Does a fact say that `d`, or `d` less a constant, is not negative? */
 static bool is_a_fact(const NatEnv *env, Nat d)
 {
     const Nat *facts;

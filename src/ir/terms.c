@@ -513,13 +513,25 @@ bool term_is_elementwise(const Core *term)
     return term->kind != CORE_PRIM || term->prim.id == P_index || prim_rows[term->prim.id].level == LEVEL_SCALAR;
 }
 
+bool term_is_exact_size(const Core *term)
+{
+    return term->kind == CORE_SIZE && (term->type->kind == TY_IDX || (term->type->kind == TY_SCALAR && term->type->scalar == SC_I64));
+}
+
+bool term_compares_sizes(const Core *term)
+{
+    return term->kind == CORE_PRIM && prim_compares(term->prim.id) && term_is_exact_size(term->prim.args[0]) && term_is_exact_size(term->prim.args[1]);
+}
+
 bool term_is_over_sizes(const Core *term)
 {
+    if (term->kind == CORE_LIT || term_compares_sizes(term))
+        return true;
+    bool logic = term_is(term, P_and) || term_is(term, P_or) || term_is(term, P_not);
     for (int i = 0; i < term_children(term); i++)
         if (!term_is_over_sizes(term_child(term, i)))
             return false;
-    bool scalar = term->kind == CORE_PRIM && prim_rows[term->prim.id].level == LEVEL_SCALAR;
-    return scalar || term->kind == CORE_IF || term->kind == CORE_SIZE || term->kind == CORE_LIT;
+    return logic || term->kind == CORE_IF;
 }
 
 const Core *term_repeat(const Core *value)

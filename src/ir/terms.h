@@ -63,7 +63,11 @@ Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by);
 const Core *term_base(const Core *term, int *indices, const Core **first);
 /* Is it worked out with functions of scalars alone, of elements that are read? */
 bool term_is_elementwise(const Core *term);
-/* Is it made of sizes and numbers alone, so that it is known at launch? */
+/* A size as the number that it is. One that was cast to a narrower type or to floats is data. */
+bool term_is_exact_size(const Core *term);
+/* Does it compare two exact sizes? */
+bool term_compares_sizes(const Core *term);
+/* Is it a condition over exact sizes alone, so that it is known at launch? */
 bool term_is_over_sizes(const Core *term);
 /* The repeatKernels that the term is, or that one of its branches is; else NULL. */
 const Core *term_repeat(const Core *value);

@@ -222,8 +222,10 @@ static inline ImpExpr *op(Test *t, PrimId id, ImpExpr *a, ImpExpr *b)
 {
     return imp_op2(t->ctx, id, id >= P_eq && id <= P_ge ? SC_BOOL : a->type, a, b, next_span(t));
 }
-static inline ImpExpr *less(Test *t, Nat a, Nat b) { return op(t, P_lt, nat(t, a), nat(t, b)); }
-static inline ImpExpr *same(Test *t, Nat a, Nat b) { return op(t, P_eq, nat(t, a), nat(t, b)); }
+/* As a number that a comparison takes as it is. */
+static inline ImpExpr *exact(Test *t, Nat nat_) { return imp_nat(t->ctx, nat_, SC_I64, next_span(t)); }
+static inline ImpExpr *less(Test *t, Nat a, Nat b) { return op(t, P_lt, exact(t, a), exact(t, b)); }
+static inline ImpExpr *same(Test *t, Nat a, Nat b) { return op(t, P_eq, exact(t, a), exact(t, b)); }
 static inline ImpExpr *f32(Test *t, double x) { return imp_lit(t->ctx, scalar_float(SC_F32, x), next_span(t)); }
 static inline ImpExpr *i32(Test *t, int64_t x) { return imp_lit(t->ctx, scalar_int(SC_I32, x), next_span(t)); }
 
