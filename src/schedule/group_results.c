@@ -300,7 +300,7 @@ static bool are_staged(Type tuple)
 }
 
 /* Would threads of a block share the loads of short rows if each result had kernels of its own? Only if no second row stands beside
- * each, and if they do not share them for all results. */
+ * each, and if the joined kernel would not share the loads anyway. */
 static bool are_apart_if_short(const Core *program)
 {
     while (!term_is(program, P_map))

@@ -13,7 +13,7 @@ typedef VEC(ArrayReads) ReadsOf;
 
 /* Who computes a term. Threads that work together keep what `let` binds, and each function that uses a
  * scalar with a name reads it. A thread alone keeps scalars, and computes arrays with a name for each use.
- * WORK_VECTORS: alone, and it loads vectors, whatever conditions say of their elements. */
+ * WORK_VECTORS: a thread alone that loads vectors, even for elements whose condition does not hold. */
 typedef enum TermWork { WORK_ALONE, WORK_VECTORS, WORK_TOGETHER } TermWork;
 
 /* Of all that is free in the term, in the order in which it is met. */
