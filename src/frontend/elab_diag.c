@@ -509,6 +509,8 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
             propose_around(e, d, arg.span, "an index is no number: write $", ctx_printf(ctx, "cast(%s)(", scalar_name(to)), ")");
         else if (t && t->kind == TY_ARRAY && type_resolve(e, t->elem)->kind == TY_IDX && callee && strcmp(callee, prim_name(P_scatterDrop)) == 0)
             diag_note(ctx, d, NO_SPAN, "of indices that is `scatterUnchecked`, or `scatter` where they are seen to differ");
+        else if (t && t->kind == TY_ARRAY && type_resolve(e, t->elem)->kind == TY_TUPLE && callee)
+            diag_help(ctx, d, "give it the components apart: `map(fun p => p.1)` is the array of the first ones");
         else if (t && t->kind == TY_ARRAY && callee) {
             hint_elements(e, d, callee, arg);
             propose_sum(e, d, &arg);

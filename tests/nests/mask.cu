@@ -30,7 +30,7 @@ template <int n, bool aligned, typename T>
 }
 #endif
 
-// mask: 256 threads a block, 1 block
+// rise_mask: 256 threads a block, 1 block
 template <bool aligned>
 static __device__ __forceinline__ void
 mask_body(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ top)
@@ -74,7 +74,7 @@ mask_body(const float *__restrict__ a, const float *__restrict__ b, float *__res
 
 // Aligned: a to 16 bytes, b to 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 4)
-mask(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ top)
+rise_mask(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ top)
 {
     mask_body<true>(a, b, top);
 }
@@ -163,7 +163,7 @@ extern "C" int mask_launch(bool *result, const float *a, const float *b, void *w
     {
         float *const top = (float *)(space + 4096); // 1
         if ((size_t)a % 16 == 0 && (size_t)b % 16 == 0) {
-            mask<<<1, 256, 0, stream>>>(a, b, top);
+            rise_mask<<<1, 256, 0, stream>>>(a, b, top);
         } else {
             mask_unaligned<<<1, 256, 0, stream>>>(a, b, top);
         }
