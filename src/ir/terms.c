@@ -523,6 +523,12 @@ bool term_compares_sizes(const Core *term)
     return term->kind == CORE_PRIM && prim_compares(term->prim.id) && term_is_exact_size(term->prim.args[0]) && term_is_exact_size(term->prim.args[1]);
 }
 
+Nat term_size_asked(const Core *term)
+{
+    bool asks = term_compares_sizes(term) && term->prim.id == P_le && nat_is(term->prim.args[0]->size, 1);
+    return asks ? term->prim.args[1]->size : NULL;
+}
+
 bool term_is_over_sizes(const Core *term)
 {
     if (term->kind == CORE_LIT || term_compares_sizes(term))

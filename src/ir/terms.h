@@ -67,6 +67,8 @@ bool term_is_elementwise(const Core *term);
 bool term_is_exact_size(const Core *term);
 /* Does it compare two exact sizes? */
 bool term_compares_sizes(const Core *term);
+/* Of `1 <= n`, for an exact size n: n; else NULL. */
+Nat term_size_asked(const Core *term);
 /* Is it a condition over exact sizes alone, so that it is known at launch? */
 bool term_is_over_sizes(const Core *term);
 /* The repeatKernels that the term is, or that one of its branches is; else NULL. */

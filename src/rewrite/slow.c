@@ -79,19 +79,12 @@ static bool has_walk(const SlowWalks *walks, const Core *term)
     return false;
 }
 
-/* `1 <= n`, of a size n. */
-static bool says_some(const Core *cond)
-{
-    bool at_least = cond->kind == CORE_PRIM && cond->prim.id == P_le;
-    return at_least && cond->prim.args[0]->kind == CORE_SIZE && nat_is(cond->prim.args[0]->size, 1) && cond->prim.args[1]->kind == CORE_SIZE;
-}
-
 /* A branch where a condition holds, or where it does not. Where one of two holds, and nobody knows which, each is looked at by itself: of an `or` that
  * holds, what is found with either; of an `and` that does not, what is found with both. */
 static void find_in_branch(Ctx *ctx, const Here *here, const Core *cond, bool holds, Nat around, SlowWalks *out)
 {
     const Core *parts[2];
-    if (!holds && says_some(cond))
+    if (!holds && term_size_asked(cond))
         return; /* there is nothing to go through */
     if (!parts_of(cond, holds ? P_or : P_and, parts)) {
         Here there = *here;

@@ -404,20 +404,12 @@ static Core *split_to_axes(Axes *a, const Nest *nest, Core *array)
     return array;
 }
 
-/* Of `1 <= sizes`: the sizes; else NULL. */
-static Nat product_asked(const Core *cond)
-{
-    if (cond->kind != CORE_PRIM || cond->prim.id != P_le || cond->prim.args[0]->kind != CORE_SIZE || cond->prim.args[1]->kind != CORE_SIZE || !nat_is(cond->prim.args[0]->size, 1))
-        return NULL;
-    return cond->prim.args[1]->size;
-}
-
 /* An array over the axes that are left, by the axes of the nest. Where it has no elements, or nothing is folded, it is of these. */
 static Core *by_nest_axes(Axes *a, const Nest *nest, Core *array, Core *of)
 {
     Ctx *ctx = a->ctx;
     Core *cond = NULL;
-    Nat asked = array->kind == CORE_IF ? product_asked(array->cond.cond) : NULL;
+    Nat asked = array->kind == CORE_IF ? term_size_asked(array->cond.cond) : NULL;
     if (asked) { /* it asks for elements already; other conditions choose between ways to compute them */
         cond = array->cond.cond;
         array = array->cond.then;

@@ -286,14 +286,13 @@ static Core *program_of_used(Joined *j, int last, bool tuples, Nat *length, int 
     return folds ? rows_program(g->ctx, g->entry, j->rows, n, members, tuples ? given : NULL, length, next_var) : NULL;
 }
 
-static bool is_row(Type type) { return type->kind == TY_ARRAY && type->elem->kind == TY_SCALAR; }
-
-/* Do the threads of a block share the loads and stores of such tuples, of a row and one or two numbers? */
+/* Do the threads of a block share the loads and stores of such tuples, of a row and one or two numbers? The strategy
+ * `rowTuples` of lib/strategies/rows.rise has a rule for each of them. */
 static bool are_staged(Type tuple)
 {
     int rows = 0, numbers = 0;
     for (int i = 0; i < tuple->n_items; i++) {
-        rows += is_row(tuple->items[i]);
+        rows += is_vector(tuple->items[i]);
         numbers += tuple->items[i]->kind == TY_SCALAR;
     }
     return rows == 1 && numbers == tuple->n_items - 1 && numbers <= 2;

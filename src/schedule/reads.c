@@ -402,13 +402,10 @@ static Nat uses_of(Ctx *ctx, const ReadsOf *reads, const CoreVar *array)
 /* Is n 0 wherever the condition, that sizes are not 0, fails? */
 static bool is_none_unless(Ctx *ctx, const Core *cond, Nat n)
 {
-    if (cond->kind != CORE_PRIM || cond->prim.n_args != 2)
-        return false;
-    const Core *a = cond->prim.args[0], *b = cond->prim.args[1];
-    if (cond->prim.id == P_and)
-        return is_none_unless(ctx, a, n) && is_none_unless(ctx, b, n);
-    bool sizes = a->kind == CORE_SIZE && b->kind == CORE_SIZE;
-    return sizes && cond->prim.id == P_le && nat_is(a->size, 1) && nat_exact_quotient(ctx, n, b->size);
+    if (term_is(cond, P_and))
+        return is_none_unless(ctx, cond->prim.args[0], n) && is_none_unless(ctx, cond->prim.args[1], n);
+    Nat asked = term_size_asked(cond);
+    return asked && nat_exact_quotient(ctx, n, asked);
 }
 
 static void add_uses(Counting *c, const CoreVar *array, Nat uses, bool at_most)

@@ -43,8 +43,6 @@ static Member *member_of(Rows *r, const CoreVar *array)
     return NULL;
 }
 
-static bool is_vector(Type type) { return type->kind == TY_ARRAY && type->elem->kind == TY_SCALAR; }
-
 static Operand operand(Rows *r, Core *all, const char *name)
 {
     return (Operand){all, make_var(r->ctx, r->next_var, name, all->type->elem, all->span)};

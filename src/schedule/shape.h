@@ -4,6 +4,9 @@
 #include "ir/terms.h"
 #include "schedule/nests.h"
 
+/* An array of scalars, with one axis. */
+static inline bool is_vector(Type type) { return type->kind == TY_ARRAY && type->elem->kind == TY_SCALAR; }
+
 /* The array of a nest, as the library's rules know it, if they do. */
 Core *stage_term(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_var);
 /* A product of matrices, or a transposition; else NULL. */
