@@ -7,24 +7,17 @@
  *
  *   xs: d.(b.a.c)  ->  transposed: (b.a.c).d  ->  split: b.a.c.d  ->  its axes exchanged: a.b.c.d
  *
- * An axis that could belong to both belongs to the columns, unless the rows are short: sizes choose between the ways to take axes. */
+ * An axis that could belong to both belongs to the columns, unless the rows are short: sizes choose between the ways to take axes. Where boxes are small (boxes.c), they come first. */
 #include "ir/terms.h"
-#include "schedule/axes.h"
-#include "schedule/nests.h"
+#include "schedule/permute.h"
 #include "schedule/shape.h"
 
 enum {
+    RANK = 4, /* the library copies arrays with as many axes */
     LONG_ENOUGH = 256, /* elements that lie beside each other: more are hardly faster */
     MOST_WAYS = 4,     /* strategies.patterns follows as many by size */
+    FEW_WAYS = 2,      /* beside boxes: the one with the fewest rows, and the one with the most */
 };
-
-typedef struct Permute {
-    Ctx *ctx;
-    const CoreEntry *entry;
-    const Nest *nest;
-    int *next_var;
-    int memory[MOST_AXES], n_memory; /* the axes of what is read, as they lie there */
-} Permute;
 
 /* Which axes are rows and columns. The others come first. */
 typedef struct Groups {
@@ -63,19 +56,22 @@ static int axis_read_along(const Permute *p)
     return most == last || along.reads[last] > 0 ? -1 : most;
 }
 
+/* The array over its axes, of which the first ones are one. */
+static Core *first_merged(const Permute *p, int merged, CoreVar **flat)
+{
+    const Nest *nest = p->nest;
+    Core *term = flattened(p->ctx, merged, nest->axes, nest->element, flat, p->next_var);
+    for (int i = nest->n_axes - 1; i >= merged; i--)
+        term = make_generate(p->ctx, nest->axes[i], term, term->span);
+    return make_generate(p->ctx, *flat, term, term->span);
+}
+
 /* The library has programs for elements over four axes: of more, the first ones are one. */
 static Core *over_four_axes(const Permute *p)
 {
-    enum { RANK = 4 };
-    const Nest *nest = p->nest;
-    int merged = nest->n_axes - RANK + 1;
-    if (merged < 2)
-        return NULL;
+    int merged = p->nest->n_axes - RANK + 1;
     CoreVar *flat;
-    Core *term = flattened(p->ctx, merged, nest->axes, nest->element, &flat, p->next_var);
-    for (int i = nest->n_axes - 1; i >= merged; i--)
-        term = make_generate(p->ctx, nest->axes[i], term, term->span);
-    return rows_split(p->ctx, p->entry, merged, nest->axes, make_generate(p->ctx, flat, term, term->span), p->next_var);
+    return merged < 2 ? NULL : rows_split(p->ctx, p->entry, merged, p->nest->axes, first_merged(p, merged, &flat), p->next_var);
 }
 
 /* The order in memory of a read along this axis; of the axis alone, where no read is of all axes. */
@@ -119,8 +115,7 @@ static Core *exchanged(const Permute *p, int depth, Core *array)
     return make_map(p->ctx, row, exchanged(p, depth - 1, make_ref(p->ctx, row, array->span)), array);
 }
 
-/* The array over axes that go this way, by the axes of the result. */
-static Core *in_order(const Permute *p, int *axes, Core *all)
+Core *in_order_of_result(const Permute *p, int *axes, Core *all)
 {
     for (int to = 0; to < p->nest->n_axes; to++) {
         int at = to;
@@ -165,7 +160,7 @@ static Core *transposed_by(const Permute *p, Groups groups)
     int depth = before > 0;
     all = split_within(ctx, p->next_var, all, depth + 1, groups.n_rows, axes + before + groups.n_columns);
     all = split_within(ctx, p->next_var, all, depth, groups.n_columns, axes + before);
-    return in_order(p, order, split_within(ctx, p->next_var, all, 0, before, axes));
+    return in_order_of_result(p, order, split_within(ctx, p->next_var, all, 0, before, axes));
 }
 
 static Nat size_of(const Permute *p, const int *axes, int n)
@@ -204,6 +199,10 @@ static Core *transpositions(const Permute *p)
     Ctx *ctx = p->ctx;
     Groups ways[MOST_WAYS];
     int n = find_ways(p, ways);
+    if (n > FEW_WAYS && has_boxes(p)) {
+        ways[FEW_WAYS - 1] = ways[n - 1];
+        n = FEW_WAYS;
+    }
     Core *term = transposed_by(p, ways[n - 1]);
     for (int i = n - 2; i >= 0; i--) {
         Nat enough = nat_min(ctx, nat_const(ctx, LONG_ENOUGH), columns_of(p, ways[i + 1])), rows = rows_of(p, ways[i]);
@@ -212,7 +211,7 @@ static Core *transpositions(const Permute *p)
         Core *way = transposed_by(p, ways[i]), *stay = make_compare(ctx, P_le, enough, rows, term->span);
         term = nat_le(ctx, p->entry->known, enough, rows) ? way : make_if(ctx, stay, way, term, term->span);
     }
-    return all_or_none(ctx, p->entry, p->nest, term, p->next_var);
+    return all_or_none(ctx, p->entry, p->nest, in_boxes(p, term), p->next_var);
 }
 
 /* An array of which each element is read once, with its dimensions in the order of the axes. NULL: the element is something else. */
@@ -235,7 +234,7 @@ static Core *in_other_order(const Permute *p)
         for (int k = 0; k < i; k++)
             if (order[i] == order[k])
                 return NULL;
-    return in_order(p, order, make_ref(p->ctx, base->var, base->span));
+    return in_order_of_result(p, order, make_ref(p->ctx, base->var, base->span));
 }
 
 /* By a program of the library, or as an array with its dimensions in another order. */
@@ -256,13 +255,18 @@ Core *permutation(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int *next_
         return merged;
     if (nest->n_axes > MOST_AXES)
         return over_four_axes(&p);
-    int across = axis_read_along(&p);
-    if (across < 0)
-        return over_four_axes(&p);
     for (int i = 0; i < nest->n_axes; i++)
         found = found && a.list[i].var == nest->axes[i];
     if (!found)
         a.reads.n = 0;
-    find_memory(&p, &a, across);
-    return transpositions(&p);
+    int across = axis_read_along(&p);
+    find_memory(&p, &a, across < 0 ? nest->n_axes - 1 : across);
+    if (across >= 0)
+        return transpositions(&p);
+    if (!has_boxes(&p))
+        return over_four_axes(&p);
+    CoreVar *flat;
+    int split = nest->n_axes > RANK ? nest->n_axes - RANK + 1 : 1;
+    Core *rows = split_within(ctx, next_var, first_merged(&p, split, &flat), 0, split, nest->axes);
+    return all_or_none(ctx, entry, nest, in_boxes(&p, rows), next_var);
 }

@@ -1,0 +1,1 @@
+lower permuted_axes.rise reversed --plan
