@@ -454,6 +454,8 @@ static void put_float_op(Cuda *c, const ImpExpr *e, Scalar t, CPrec prec)
         put_call(c, ctx_printf(c->ctx, "__%c%s_rn", t == SC_F64 ? 'd' : 'f', name), e);
     } else if (id == P_fma && cuda_is_half(t)) {
         put_call(c, cuda_half_fma(c, t), e);
+    } else if (id == P_div && cuda_is_half(t)) {
+        put_call(c, cuda_half_quotient(c, t), e);
     } else if (cuda_operator(id, &text, &own)) {
         put_infix(c, text, own, e->op.args[0], e->op.args[1], prec);
     } else if (cuda_function(id, t)) {

@@ -35,6 +35,8 @@ const char *cuda_half_fma(Cuda *c, Scalar type)
     return cuda_helper(c, type == SC_F16 ? HELP_FMA_F16 : HELP_FMA_BF16, type);
 }
 
+const char *cuda_half_quotient(Cuda *c, Scalar type) { return cuda_helper(c, type == SC_F16 ? HELP_QUOTIENT_F16 : HELP_QUOTIENT_BF16, type); }
+
 void cuda_half_round(Cuda *c, const ImpExpr *e)
 {
     from_bits(c, e->type);
@@ -72,6 +74,7 @@ const char *cuda_half_from(Cuda *c, Scalar type, int n)
 const char *cuda_half_to(Cuda *c, Scalar type, int n)
 {
     to_bits(c, type);
+    cuda_helper(c, type == SC_F16 ? HELP_PAIR_F16 : HELP_PAIR_BF16, type);
     static const CudaHelper helpers[2][3] = {{HELP_TO_F16_2, HELP_TO_F16_4, HELP_TO_F16_8}, {HELP_TO_BF16_2, HELP_TO_BF16_4, HELP_TO_BF16_8}};
     return cuda_helper(c, helpers[type == SC_BF16][n / 4], type);
 }

@@ -161,6 +161,8 @@ bool cuda_half_rounds(const ImpExpr *e); /* may the float that computes it lie b
 void cuda_half_round(Cuda *c, const ImpExpr *e);
 /* The function that is a * b + c, rounded once. */
 const char *cuda_half_fma(Cuda *c, Scalar type);
+/* a / b, as exact as a rounding to the type needs. */
+const char *cuda_half_quotient(Cuda *c, Scalar type);
 void cuda_half_load(Cuda *c, const ImpExpr *load);
 void cuda_half_store(Cuda *c, const ImpExpr *value); /* the bits of a value, for a cell */
 /* The functions that turn vectors of bits into vectors of values, and back. */

@@ -36,8 +36,22 @@ static __device__ __forceinline__ unsigned short to_f16(float x)
 static __device__ __forceinline__ float round_f16(float x) { return from_f16(to_f16(x)); }
 static __device__ __forceinline__ float4 from_f16(ushort4 h)
     { return make_float4(from_f16(h.x), from_f16(h.y), from_f16(h.z), from_f16(h.w)); }
+static __device__ __forceinline__ unsigned f16_pair(float low, float high)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    unsigned pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+#else
+    return to_f16(low) | (unsigned)to_f16(high) << 16;
+#endif
+}
 static __device__ __forceinline__ ushort4 to_f16(float4 x)
-    { return make_ushort4(to_f16(x.x), to_f16(x.y), to_f16(x.z), to_f16(x.w)); }
+{
+    const unsigned xy = f16_pair(x.x, x.y), zw = f16_pair(x.z, x.w);
+    return make_ushort4((unsigned short)xy, (unsigned short)(xy >> 16), (unsigned short)zw,
+        (unsigned short)(zw >> 16));
+}
 static __device__ __forceinline__ float from_bf16(unsigned short h)
     { return __int_as_float((int)((unsigned)h << 16)); }
 static __device__ __forceinline__ unsigned short to_bf16(float x)
@@ -51,7 +65,16 @@ static __device__ __forceinline__ unsigned short to_bf16(float x)
     return (unsigned short)(x == x ? (bits + 0x7fff + (bits >> 16 & 1)) >> 16 : 0x7fff);
 #endif
 }
-static __device__ __forceinline__ float round_bf16(float x) { return from_bf16(to_bf16(x)); }
+static __device__ __forceinline__ float round_bf16(float x)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    int high;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(high) : "f"(x), "f"(0.0f));
+    return __int_as_float(high);
+#else
+    return from_bf16(to_bf16(x));
+#endif
+}
 static __device__ __forceinline__ float4 from_bf16(ushort4 h)
     { return make_float4(from_bf16(h.x), from_bf16(h.y), from_bf16(h.z), from_bf16(h.w)); }
 static __device__ __forceinline__ float to_odd(double x)

@@ -18,8 +18,22 @@ static __device__ __forceinline__ unsigned short to_bf16(float x)
 }
 static __device__ __forceinline__ float4 from_bf16(ushort4 h)
     { return make_float4(from_bf16(h.x), from_bf16(h.y), from_bf16(h.z), from_bf16(h.w)); }
+static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    unsigned pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+#else
+    return to_bf16(low) | (unsigned)to_bf16(high) << 16;
+#endif
+}
 static __device__ __forceinline__ ushort4 to_bf16(float4 x)
-    { return make_ushort4(to_bf16(x.x), to_bf16(x.y), to_bf16(x.z), to_bf16(x.w)); }
+{
+    const unsigned xy = bf16_pair(x.x, x.y), zw = bf16_pair(x.z, x.w);
+    return make_ushort4((unsigned short)xy, (unsigned short)(xy >> 16), (unsigned short)zw,
+        (unsigned short)(zw >> 16));
+}
 template <bool aligned> static __device__ __forceinline__ ushort4 load4(const unsigned short *at)
 {
     return aligned ? *reinterpret_cast<const ushort4 *>(at)

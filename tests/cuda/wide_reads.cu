@@ -39,6 +39,16 @@ template <typename T, int n> struct alignas(n * sizeof(T)) Cells {
 };
 template <typename T, typename... Each> static __device__ __forceinline__ Cells<T, sizeof...(Each)>
     make_cells(Each... each) { return {{(T)each...}}; }
+static __device__ __forceinline__ unsigned f16_pair(float low, float high)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    unsigned pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+#else
+    return to_f16(low) | (unsigned)to_f16(high) << 16;
+#endif
+}
 static __device__ __forceinline__ Cells<float, 8> from_f16(Cells<unsigned short, 8> from)
 {
     Cells<float, 8> to;
@@ -51,8 +61,11 @@ static __device__ __forceinline__ Cells<unsigned short, 8> to_f16(Cells<float, 8
 {
     Cells<unsigned short, 8> to;
     #pragma unroll
-    for (int i = 0; i < 8; i++)
-        to.at[i] = to_f16(from.at[i]);
+    for (int i = 0; i < 8; i += 2) {
+        const unsigned pair = f16_pair(from.at[i], from.at[i + 1]);
+        to.at[i] = (unsigned short)pair;
+        to.at[i + 1] = (unsigned short)(pair >> 16);
+    }
     return to;
 }
 // *at, which is not needed again soon.
