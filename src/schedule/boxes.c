@@ -13,8 +13,9 @@ enum {
     WORD = 16,        /* bytes: what a thread moves at once */
     BOX_WORDS = 1024, /* by the elements of a word: the most elements of a box for one index of n */
     BOX_RUNS = 16,    /* by the elements of a word: the most runs of a box. More are short */
-    SHORT_ROW = 32,   /* bytes */
-    MOST_BOXES = 3,   /* ways: strategies.patterns follows as many by size */
+    SHORT_ROW = 64,   /* bytes */
+    SECTOR = 32,      /* bytes: rows of whole ones are copied at once, however short they are */
+    MOST_BOXES = 4,   /* ways: strategies.patterns follows as many by size */
     SMALL = 1 << 21,  /* bytes: arrays that stay in a cache, and would be few boxes */
 };
 
@@ -174,8 +175,11 @@ static bool box_fits(const Permute *p, const Box *box, Core **when)
     Nat size = nat_mul(ctx, read, count_of(p, &box->behind)), limit = nat_const(ctx, BOX_WORDS * word);
     int last = p->nest->n_axes - 1;
     *when = NULL;
-    if (p->memory[last] == last) /* rows stay rows: longer ones are copied at once */
-        *when = and_compared(p, NULL, P_lt, p->nest->axes[last]->type->size, nat_const(ctx, SHORT_ROW * word / WORD), &never);
+    if (p->memory[last] == last) { /* rows stay rows: longer ones are copied at once */
+        Nat row = p->nest->axes[last]->type->size;
+        *when = and_compared(p, NULL, P_lt, row, nat_const(ctx, SHORT_ROW * word / WORD), &never);
+        *when = and_compared(p, *when, P_le, nat_const(ctx, 1), nat_mod(ctx, row, nat_const(ctx, SECTOR * word / WORD)), &never);
+    }
     *when = and_compared(p, *when, P_le, runs, nat_const(ctx, BOX_RUNS * word), &never);
     if (size != runs)
         *when = and_compared(p, *when, P_le, size, limit, &never);

@@ -375,7 +375,7 @@ static void test_threads(int device, int n)
         pthread_join(workers[t].thread, NULL);
         CHECK(workers[t].wrong == 0);
     }
-    CHECK(bytes.now < before + (12 << 20)); /* the modules of strategies; no entry is left */
+    CHECK(bytes.now < before + (16 << 20)); /* the modules of strategies; no entry is left */
     rise_program_free(program);
     rise_context_free(context);
     CHECK(bytes.now == 0);
