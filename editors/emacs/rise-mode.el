@@ -33,9 +33,10 @@
      "scanSeqExcl" "iterate" "circularBuffer" "rotateValues" "mapGlobal" "mapBlock"
      "mapThreads" "mapWarp" "mapLane" "toGlobal" "toShared" "toPrivate" "shflDown" "shflUp"
      "shflXor" "shfl" "broadcast" "reduceWarp" "nextKernel" "lastBlock" "gridSync"
-     "repeatKernels" "scanBlocks" "atomicReduce" "neg" "bitAnd" "bitOr" "bitXor" "shl" "shr"
-     "popc" "clz" "min" "max" "abs" "sqrt" "rsqrt" "exp" "exp2" "log" "log2" "sin" "cos" "tanh"
-     "floor" "ceil" "round" "fma" "pow" "cast" "select" "indexOr")
+     "repeatKernels" "scanBlocks" "scanRowBlocks" "atomicReduce" "neg" "bitAnd" "bitOr"
+     "bitXor" "shl" "shr" "popc" "clz" "min" "max" "abs" "sqrt" "rsqrt" "exp" "exp2" "log"
+     "log2" "sin" "cos" "tan" "asin" "acos" "atan" "expm1" "log1p" "erf" "tanh" "floor" "ceil"
+     "round" "fma" "pow" "cast" "select" "indexOr")
     ;; words: type
     (type "nat" "data" "num" "int" "float" "scalar" "idx" "vec" "bool" "i8" "i16" "i32" "i64"
      "u8" "u16" "u32" "u64" "f16" "bf16" "f32" "f64")

@@ -240,6 +240,20 @@ static double transcendental(PrimId op, double a, double b)
         return sin(a);
     case P_cos:
         return cos(a);
+    case P_tan:
+        return tan(a);
+    case P_asin:
+        return asin(a);
+    case P_acos:
+        return acos(a);
+    case P_atan:
+        return atan(a);
+    case P_expm1:
+        return expm1(a);
+    case P_log1p:
+        return log1p(a);
+    case P_erf:
+        return erf(a);
     case P_tanh:
         return tanh(a);
     case P_pow:
@@ -415,7 +429,7 @@ static ScalarValue apply_int(PrimId op, Scalar type, ScalarValue a, ScalarValue 
     return of_int(type, 0);
 }
 
-static int operand_count(PrimId op)
+int scalar_operands(PrimId op)
 {
     switch ((int)op) {
     case P_not:
@@ -431,6 +445,13 @@ static int operand_count(PrimId op)
     case P_log2:
     case P_sin:
     case P_cos:
+    case P_tan:
+    case P_asin:
+    case P_acos:
+    case P_atan:
+    case P_expm1:
+    case P_log1p:
+    case P_erf:
     case P_tanh:
     case P_floor:
     case P_ceil:
@@ -447,7 +468,7 @@ ScalarValue scalar_apply(PrimId op, Scalar type, const ScalarValue *args)
 {
     if (op == P_select)
         return args[0].i ? args[1] : args[2];
-    int n = operand_count(op);
+    int n = scalar_operands(op);
     ScalarValue a = args[0], b = n > 1 ? args[1] : a, c = n > 2 ? args[2] : a;
     if (!scalar_is_float(type))
         return apply_int(op, type, a, b);

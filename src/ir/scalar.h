@@ -14,6 +14,8 @@ bool scalar_int_fits(Scalar type, int64_t value);
 /* One scalar function (P_add .. P_select, not P_cast) on operands of type `type` (the type of the first operand; for select of the second).
  * Comparisons give SC_BOOL. f32: each operation is rounded to f32; f16 and bf16: computed in f32 and rounded; fma rounds once. */
 ScalarValue scalar_apply(PrimId op, Scalar type, const ScalarValue *args);
+/* How many operands it has. */
+int scalar_operands(PrimId op);
 ScalarValue scalar_cast(Scalar to, ScalarValue value);
 
 /* To and from memory, little endian as the machine has it; bool is one byte. */

@@ -280,13 +280,40 @@ static ShadowValue smooth(PrimId op, Scalar type, const ShadowValue *a, double c
         break;
     case P_sin: v = sin(x); slope = 1; break;
     case P_cos: v = cos(x); slope = 1; break;
+    case P_tan:
+        v = tan(x);
+        slope = 1 / ((fabs(cos(x)) - off) * (fabs(cos(x)) - off));
+        if (fabs(cos(x)) <= off) /* a pole may lie between */
+            return lost(v);
+        break;
+    case P_asin:
+    case P_acos:
+        v = op == P_asin ? asin(x) : acos(x);
+        if (fabs(x) + off > 1 || (fabs(x) + off == 1 && !is_exact(a)))
+            return is_exact(a) ? exact(v) : lost(v);
+        slope = is_exact(a) ? 0 : 1 / sqrt(1 - (fabs(x) + off) * (fabs(x) + off));
+        break;
+    case P_atan: v = atan(x); slope = 1; break;
+    case P_expm1: v = expm1(x); slope = growth(x, off); break;
+    case P_log1p:
+        v = log1p(x);
+        if (1 + x - off <= 0)
+            return is_exact(a) ? exact(v) : lost(v);
+        slope = 1 / (1 + x - off);
+        break;
+    case P_erf: {
+        double least = larger(fabs(x) - off, 0);
+        v = erf(x);
+        slope = 1.1283791670955126 * exp(-least * least);
+        break;
+    }
     case P_tanh: v = tanh(x); slope = 1 - v * v + off < 1 ? 1 - v * v + off : 1; break;
     default: return lost(x);
     }
     if (pair.high == 0) {
         pair.high = v;
         if (op != P_sqrt && slope > 0 && isfinite(slope * a->low))
-            pair = exact_sum(v, slope * a->low * (op == P_rsqrt ? -1 : op == P_cos ? -sin(x) : op == P_sin ? cos(x) : 1));
+            pair = exact_sum(v, slope * a->low * (op == P_rsqrt || op == P_acos ? -1 : op == P_cos ? -sin(x) : op == P_sin ? cos(x) : op == P_atan ? 1 / (1 + x * x) : 1));
     }
     return result(type, pair, slope * a->error, fabs(v), slope * a->level, roundoff(op, type), chain);
 }
@@ -443,19 +470,6 @@ static ShadowValue of_integers(PrimId op, Scalar type, const ShadowValue *args, 
 
 /* ---- all of them ------------------------------------------------------------------------------------------------------------- */
 
-static int arity(PrimId op)
-{
-    switch ((int)op) {
-    case P_not: case P_neg: case P_popc: case P_clz: case P_abs: case P_sqrt: case P_rsqrt: case P_exp: case P_exp2: case P_log:
-    case P_log2: case P_sin: case P_cos: case P_tanh: case P_floor: case P_ceil: case P_round:
-        return 1;
-    case P_fma: case P_select:
-        return 3;
-    default:
-        return 2;
-    }
-}
-
 /* With an operand that is no finite number: what comes out is decided, unless another operand's sign, or whether it is 0, is not. To a
  * sum, a finite operand is nothing, whatever its sign. */
 static ShadowValue of_special(PrimId op, Scalar type, const ShadowValue *args, int n, double chain)
@@ -473,7 +487,7 @@ static ShadowValue of_special(PrimId op, Scalar type, const ShadowValue *args, i
 static ShadowValue of_floats(PrimId op, Scalar type, const ShadowValue *args, double chain)
 {
     ShadowValue r = args[0];
-    int n = arity(op);
+    int n = scalar_operands(op);
     if (op == P_min || op == P_max)
         return extreme(op, type, args, chain);
     for (int k = 0; k < n; k++)
@@ -507,7 +521,7 @@ ShadowValue shadow_apply(PrimId op, Scalar type, const ShadowValue *args, bool s
 {
     if (prim_compares(op))
         return compare(op, type, args, same, chain);
-    return scalar_is_float(type) ? of_floats(op, type, args, chain) : of_integers(op, type, args, arity(op));
+    return scalar_is_float(type) ? of_floats(op, type, args, chain) : of_integers(op, type, args, scalar_operands(op));
 }
 
 /* ---- conversions ---------------------------------------------------------------------------------------------------------------- */

@@ -69,7 +69,7 @@ static void test_shadows(void)
 /* Expressions of random operations: their value in f32, in f64 and in f16 is within the bound. */
 static void test_operations(uint64_t seed)
 {
-    static const PrimId ops[] = {P_add, P_sub, P_mul, P_div, P_sqrt, P_exp, P_log, P_sin, P_tanh, P_rsqrt, P_min, P_max, P_abs, P_neg, P_fma, P_pow, P_exp2, P_log2, P_cos};
+    static const PrimId ops[] = {P_add, P_sub, P_mul, P_div, P_sqrt, P_exp, P_log, P_sin, P_tan, P_asin, P_acos, P_atan, P_expm1, P_log1p, P_erf, P_tanh, P_rsqrt, P_min, P_max, P_abs, P_neg, P_fma, P_pow, P_exp2, P_log2, P_cos};
     static const Scalar types[] = {SC_F32, SC_F64, SC_F16, SC_BF16};
     long checked = 0, wrong = 0;
     for (long k = 0; k < 200000; k++) {

@@ -339,7 +339,7 @@ static void test_all_operations(Ctx *ctx)
     static const PrimId both[] = {P_add, P_sub, P_mul, P_div, P_min, P_max, P_eq, P_ne, P_lt, P_le, P_gt, P_ge};
     static const PrimId ints[] = {P_mod, P_bitAnd, P_bitOr, P_bitXor, P_shl, P_shr};
     static const PrimId int_ones[] = {P_neg, P_abs, P_popc, P_clz};
-    static const PrimId float_ones[] = {P_neg, P_abs, P_sqrt, P_rsqrt, P_exp, P_exp2, P_log, P_log2, P_sin, P_cos, P_tanh, P_floor, P_ceil, P_round};
+    static const PrimId float_ones[] = {P_neg, P_abs, P_sqrt, P_rsqrt, P_exp, P_exp2, P_log, P_log2, P_sin, P_cos, P_tan, P_asin, P_acos, P_atan, P_expm1, P_log1p, P_erf, P_tanh, P_floor, P_ceil, P_round};
     Kit t = kit(ctx, "operations", "o.rise");
     ImpBlock *body = &t.kernel->body;
     Nat at = t.kernel->thread[0];

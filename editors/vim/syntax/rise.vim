@@ -32,9 +32,10 @@ syn keyword risePrimitive reduceByIndex mapSeq mapSeqUnroll reduceSeq reduceSeqU
 syn keyword risePrimitive scanSeqExcl iterate circularBuffer rotateValues mapGlobal mapBlock
 syn keyword risePrimitive mapThreads mapWarp mapLane toGlobal toShared toPrivate shflDown shflUp
 syn keyword risePrimitive shflXor shfl broadcast reduceWarp nextKernel lastBlock gridSync
-syn keyword risePrimitive repeatKernels scanBlocks atomicReduce neg bitAnd bitOr bitXor shl shr
-syn keyword risePrimitive popc clz min max abs sqrt rsqrt exp exp2 log log2 sin cos tanh floor
-syn keyword risePrimitive ceil round fma pow cast select indexOr
+syn keyword risePrimitive repeatKernels scanBlocks scanRowBlocks atomicReduce neg bitAnd bitOr
+syn keyword risePrimitive bitXor shl shr popc clz min max abs sqrt rsqrt exp exp2 log log2 sin
+syn keyword risePrimitive cos tan asin acos atan expm1 log1p erf tanh floor ceil round fma pow
+syn keyword risePrimitive cast select indexOr
 " words: type
 syn keyword riseType nat data num int float scalar idx vec bool i8 i16 i32 i64 u8 u16 u32
 syn keyword riseType u64 f16 bf16 f32 f64
