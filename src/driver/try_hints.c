@@ -64,6 +64,10 @@ static Verdict judge(const Ctx *after, const Program *edited, const Ctx *before,
     bool moved = edited && program && program_ast(edited) && program_ast(edited)->items.n != program_ast(program)->items.n;
     if (after->diags.dropped || count_like(after, mended) >= count_like(before, mended) || (!moved && item >= 0 && said_in(after, edited, item, mended)))
         return FAILS;
+    /* Types that still do not agree there: it may be the other side that is wrong. */
+    for (int i = 0; i < after->diags.list.n && mended->code == E0318; i++)
+        if (after->diags.list.at[i]->code == E0312 && item >= 0 && driver_item_at(edited, after->diags.list.at[i]->span) == item)
+            return FAILS;
     Verdict verdict = MENDS;
     for (int i = 0; i < after->diags.list.n; i++) {
         const Diag *diag = after->diags.list.at[i];
