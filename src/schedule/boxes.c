@@ -11,7 +11,8 @@
 
 enum {
     WORD = 16,        /* bytes: what a thread moves at once */
-    BOX_WORDS = 1024, /* by the elements of a word: the most elements of a box for one index of n */
+    BOX_WORDS = 768,  /* by the elements of a word: the most elements of a box for one index of n. Four of them have 48 KiB, which every GPU has */
+    FEW_WORDS = 512,  /* by the same: of smaller arrays of four dimensions, a block would have several */
     BOX_RUNS = 16,    /* by the elements of a word: the most runs of a box. More are short */
     SHORT_ROW = 64,   /* bytes */
     SECTOR = 32,      /* bytes: rows of whole ones are copied at once, however short they are */
@@ -172,7 +173,8 @@ static bool box_fits(const Permute *p, const Box *box, Core **when)
     bool never = false;
     Nat read = count_of(p, &box->before), written = count_of(p, &box->result_before);
     Nat runs = nat_is(read, 1) ? written : nat_is(written, 1) ? read : nat_max(ctx, read, written);
-    Nat size = nat_mul(ctx, read, count_of(p, &box->behind)), limit = nat_const(ctx, BOX_WORDS * word);
+    Nat behind = count_of(p, &box->behind), size = nat_mul(ctx, read, behind);
+    Nat padded = nat_mul(ctx, read, nat_add(ctx, behind, nat_const(ctx, 1))); /* as rows in shared memory may have one cell more */
     int last = p->nest->n_axes - 1;
     *when = NULL;
     if (p->memory[last] == last) { /* rows stay rows: longer ones are copied at once */
@@ -182,9 +184,9 @@ static bool box_fits(const Permute *p, const Box *box, Core **when)
     }
     *when = and_compared(p, *when, P_le, runs, nat_const(ctx, BOX_RUNS * word), &never);
     if (size != runs)
-        *when = and_compared(p, *when, P_le, size, limit, &never);
+        *when = and_compared(p, *when, P_le, padded, nat_const(ctx, BOX_WORDS * word), &never);
     if (box->which.n > 0) /* smaller ones are transposed several at a time */
-        *when = and_compared(p, *when, P_lt, limit, nat_mul(ctx, size, p->nest->axes[box->along]->type->size), &never);
+        *when = and_compared(p, *when, P_lt, nat_const(ctx, FEW_WORDS * word), nat_mul(ctx, size, p->nest->axes[box->along]->type->size), &never);
     return !never;
 }
 
