@@ -11,7 +11,7 @@
 
 enum {
     WORD = 16,        /* bytes: what a thread moves at once */
-    BOX_WORDS = 768,  /* by the elements of a word: the most elements of a box for one index of n. Four of them have 48 KiB, which every GPU has */
+    BOX_WORDS = 768,  /* by the elements of a word: the most elements of a box for one index of n. `permuteEach` of lib/std/matrices.rise moves four of them at once: 48 KiB, which every GPU has */
     FEW_WORDS = 512,  /* by the same: of smaller arrays of four dimensions, a block would have several */
     BOX_RUNS = 16,    /* by the elements of a word: the most runs of a box. More are short */
     SHORT_ROW = 64,   /* bytes */

@@ -18,8 +18,8 @@ typedef struct Permute {
 Core *in_order_of_result(const Permute *p, int *axes, Core *all);
 /* Are there sizes for which boxes are small enough? */
 bool has_boxes(const Permute *p);
-/* By boxes where sizes allow it; otherwise this term. Where the size of no box is known to be small
- * enough, that is the term alone. */
+/* By boxes where sizes allow it, element by element where the array is small, and otherwise this
+ * term. It is this term alone where no box can be small enough, or the array is known to be small. */
 Core *in_boxes(const Permute *p, Core *otherwise);
 
 #endif
