@@ -62,6 +62,7 @@ class Step:
     line: str
     reads: set = field(default_factory=set)   # numbers of parameters
     writes: set = field(default_factory=set)
+    rereads: set = field(default_factory=set) # those that it reads in several places
     barrier: bool = False
     place: int = 0                            # line of the emitted text; 0: not known
     next: list = field(default_factory=list)  # numbers of steps
@@ -75,6 +76,8 @@ def without_barrier(steps, buffers):
         for i, step in enumerate(steps):
             if buffer in step.reads and buffer in step.writes:
                 found.add((buffer, "read", "write"))  # a statement reads before it writes
+            if buffer in step.rereads:
+                found.add((buffer, "read", "read"))
             for kind, here in (("read", buffer in step.reads), ("write", buffer in step.writes), (f"barrier of line {step.place}", step.barrier and step.place)):
                 if here:
                     starts.setdefault(kind, []).extend(step.next)
@@ -235,6 +238,7 @@ def text_steps(body, names, place, functions):
             continue
         step = Step(text, barrier=bool(BARRIER.search(text)), place=number)
         step.reads, step.writes = accesses(line, names)
+        step.rereads = {number for number, name in names if number in step.reads - step.writes and len(re.findall(rf"\b{name}\b", line)) > 1}
         if "atomic" in text or re.search(r"\b(?:load|store)(?:\d|_cells)\w*<", text):  # may be a loop; of several cells
             step.next.append(here)
         steps.append(step)
