@@ -689,6 +689,8 @@ static void put_shuffle(Cuda *c, const ImpExpr *e, CPrec prec)
     cuda_expr(c, e->shfl.value, small || is_bool ? C_UNARY : C_ANY);
     put(c, ", ");
     cuda_expr(c, e->shfl.by, C_ANY);
+    if (e->shfl.lanes != WARP_LANES)
+        sb_printf(c->out, ", %d", e->shfl.lanes);
     put(c, ")");
     if (is_bool)
         put(c, prec > C_EQUAL ? " != 0)" : " != 0");

@@ -131,8 +131,8 @@ static void find_ids(Cuda *c, Ids *ids)
     bool sum = strchr(linear, '+') || strchr(linear, '*');
     *ids = (Ids){.in_place = false};
     int n = 0;
-    ids->at[n++] = (HardwareId){.var = k->warp, .wanted = "warp", .text = ctx_printf(ctx, sum ? "(%s) / 32" : "%s / 32", linear)};
-    ids->at[n++] = (HardwareId){.var = k->lane, .wanted = "lane", .text = ctx_printf(ctx, sum ? "(%s) %% 32" : "%s %% 32", linear)};
+    ids->at[n++] = (HardwareId){.var = k->warp, .wanted = k->lanes == WARP_LANES ? "warp" : "part", .text = ctx_printf(ctx, sum ? "(%s) / %d" : "%s / %d", linear, k->lanes)};
+    ids->at[n++] = (HardwareId){.var = k->lane, .wanted = "lane", .text = ctx_printf(ctx, sum ? "(%s) %% %d" : "%s %% %d", linear, k->lanes)};
     for (int a = 0; a < 3; a++) {
         ids->at[n++] = (HardwareId){.var = k->block[a], .wanted = block_names[a], .text = ctx_printf(ctx, "blockIdx.%c", axis_letters[a]), .atom = true};
         ids->at[n++] = (HardwareId){.var = k->thread[a], .wanted = thread_names[a], .text = ctx_printf(ctx, "threadIdx.%c", axis_letters[a]), .atom = true};

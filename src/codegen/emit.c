@@ -218,11 +218,11 @@ Nat lanes_to_thread(const Lowering *lw, Nat nat)
         for (int j = 0; j < nat->n_terms && lanes == 1; j++) {
             int times = 0;
             Nat other = product_of(ctx, &nat->terms[j], k->warp, &times);
-            warps |= times == 1 && other == nat_mul_k(ctx, c, 32);
+            warps |= times == 1 && other == nat_mul_k(ctx, c, k->lanes);
         }
         if (!warps)
             continue;
-        nat = nat_sub(ctx, nat, nat_mul(ctx, c, nat_add(ctx, nat_mul_k(ctx, k->warp, 32), k->lane)));
+        nat = nat_sub(ctx, nat, nat_mul(ctx, c, nat_add(ctx, nat_mul_k(ctx, k->warp, k->lanes), k->lane)));
         nat = nat_add(ctx, nat, nat_mul(ctx, c, k->thread[0]));
         i = -1;
     }

@@ -254,8 +254,8 @@ static void all_threads(Visit *v)
         v->value[0] = i % t[0];
         v->value[1] = i / t[0] % t[1];
         v->value[2] = i / (t[0] * t[1]);
-        v->value[3] = i / 32;
-        v->value[4] = i % 32;
+        v->value[3] = i / v->lw->kernel->lanes;
+        v->value[4] = i % v->lw->kernel->lanes;
         go(v, 0);
     }
 }

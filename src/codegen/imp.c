@@ -109,6 +109,7 @@ ImpExpr *imp_shfl_by(Ctx *ctx, PrimId id, ImpExpr *by, ImpExpr *value, Span span
     e->shfl.id = id;
     e->shfl.by = by;
     e->shfl.value = value;
+    e->shfl.lanes = WARP_LANES;
     return e;
 }
 

@@ -84,7 +84,7 @@ typedef enum ImpExprKind {
     IE_OP,   /* op.id of op.args: a scalar function; the operand type is args[0]->type (select: args[1]) */
     IE_CAST, /* cast.value to `type` */
     IE_COND, /* cond.cond ? cond.then : cond.otherwise, only the chosen one is evaluated */
-    IE_SHFL  /* shfl; all 32 lanes of the warp get here. id: P_shflDown, P_shflUp or P_shflXor by `by`, P_shfl from lane `by`; or P_reduceWarp:
+    IE_SHFL  /* shfl; all 32 lanes of the warp get here. id: P_shflDown, P_shflUp or P_shflXor by `by`, P_shfl from lane `by` of each `lanes`; or P_reduceWarp:
               * shfl.value of all lanes, combined by the scalar function `op`: of i32 or u32 + min max bitAnd bitOr bitXor, of f32 min max */
 } ImpExprKind;
 
@@ -101,7 +101,7 @@ struct ImpExpr {
                  bool spared; /* it holds where loop.full of the loop around it does */ } op;
         struct { ImpExpr *value; } cast;
         struct { ImpExpr *cond, *then, *otherwise; } cond;
-        struct { PrimId id, op; ImpExpr *by, *value; } shfl;
+        struct { PrimId id, op; ImpExpr *by, *value; int lanes; } shfl;
     };
 };
 
@@ -135,6 +135,7 @@ typedef enum ImpStmtKind {
     IS_NOTE   /* note: the pattern of the program that starts here; a comment in CUDA */
 } ImpStmtKind;
 
+enum { WARP_LANES = 32 };
 typedef enum SyncScope { SYNC_WARP, SYNC_BLOCK } SyncScope;
 
 typedef struct ImpServed { /* a scalar, or a component, of the totals that are served */
@@ -224,6 +225,7 @@ typedef struct ImpKernel {
     /* Hardware ids, nat variables: grid[a] = gridDim, block[a] = blockIdx, thread[a] = threadIdx on axis a; warp = linear thread / 32, lane =
      * linear thread % 32, linear thread = x + threads[0]*(y + threads[1]*z). An axis of one thread (or a single warp) has the constant 0 instead of a variable. */
     Nat grid[3], block[3], thread[3], warp, lane;
+    int lanes; /* of a warp, or of the parts of it that mapWarp[lanes = k] makes: what `warp` and `lane` count */
     Nat shared_bytes;     /* of a block, planned; a constant, or over the sizes: then memory is dynamic */
     ImpBlock body;
     bool wide;            /* sizes, and indices over them, have 64 bits; else they fit 31 (index_guards.h), which is a guard */

@@ -152,6 +152,8 @@ static void print_expr(Printer *p, const ImpExpr *e, Prec prec)
             put(p, prim_name(e->shfl.op));
         put(p, ", ");
         print_expr(p, e->shfl.value, PREC_ANY);
+        if (e->shfl.lanes != WARP_LANES)
+            sb_printf(p->out, ", %d", e->shfl.lanes);
         put(p, ")");
         break;
     }

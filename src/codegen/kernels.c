@@ -24,6 +24,7 @@ ImpKernel *kernel_before(Lowering *lw)
     init->known = kernel->known;
     init->group = kernel->group;
     init->warp = init->lane = zero;
+    init->lanes = WARP_LANES;
     for (int a = 0; a < 3; a++) {
         init->threads[a] = 1;
         init->blocks[a] = init->grid[a] = one;
@@ -48,6 +49,7 @@ void kernel_begin(Lowering *lw, const Core *start, const Core *scope)
     kernel->name = entry->name; /* until all kernels are there */
     kernel->entry = entry;
     kernel->group = lw->group;
+    kernel->lanes = WARP_LANES;
     way_kernel(lw, kernel, start);
     kernel->known = lw->known;
     lw->kernel = kernel;

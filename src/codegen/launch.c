@@ -9,6 +9,7 @@ typedef struct Plan {
     Lowering *lw;
     int64_t threads[3]; /* largest constant extent of mapThreads per axis */
     int64_t warps;
+    int lanes;          /* of a warp, or of its parts */
     Nat blocks[3];      /* largest extent of mapBlock per axis, or NULL */
     bool once[3];       /* a mapBlock[once] is there */
     Nat global[3];
@@ -53,6 +54,21 @@ static Nat larger(Plan *plan, Nat a, Nat b)
     return a ? nat_simplify(plan->lw->ctx, plan->lw->known, nat_max(plan->lw->ctx, a, b)) : b;
 }
 
+/* The lanes that each mapWarp of the kernel gives an element: all of a warp, or a part of it. */
+static void plan_lanes(Plan *plan, const Core *e)
+{
+    Ctx *ctx = plan->lw->ctx;
+    Nat lanes = e->prim.options.lanes ? lower_nat(plan->lw, e->prim.options.lanes) : nat_const(ctx, WARP_LANES);
+    if (!lanes_fit(lanes)) {
+        lower_error(plan->lw, E0332, e->span, LANES_FAULT, nat_text(ctx, lanes));
+    } else if (plan->has_warps && plan->lanes != lanes->value) {
+        Diag *d = lower_error(plan->lw, E0402, e->span, "mapWarp with parts of %s lanes, in a kernel whose warps have parts of %d", nat_text(ctx, lanes), plan->lanes);
+        diag_help(ctx, d, "give every mapWarp of a kernel the same `lanes`, or put a `nextKernel` between");
+    } else {
+        plan->lanes = (int)lanes->value;
+    }
+}
+
 static void plan_map(Plan *plan, const Core *e)
 {
     if (plan->here != plan->start)
@@ -69,6 +85,7 @@ static void plan_map(Plan *plan, const Core *e)
             plan->threads[axis] = n->value;
         break;
     case LEVEL_WARP:
+        plan_lanes(plan, e);
         plan->has_warps = true;
         if (!constant)
             plan->unknown_warps = true;
@@ -263,7 +280,7 @@ static void plan_threads(Plan *plan, const CoreLaunch *clause, int threads[3])
     bool any = plan->has_threads || plan->has_warps || plan->has_lanes || plan->has_global;
     int64_t t[3] = {1, 1, 1};
     if (any) {
-        int64_t wanted = plan->warps > MAX_THREADS / 32 ? MAX_THREADS : plan->warps * 32;
+        int64_t wanted = plan->warps > MAX_THREADS / plan->lanes ? MAX_THREADS : plan->warps * plan->lanes;
         for (int a = 0; a < 3; a++)
             t[a] = plan->threads[a] ? plan->threads[a] : 1;
         if (plan->has_global && t[0] < 256 && !plan->has_threads)
@@ -310,7 +327,7 @@ void launch_plan(Lowering *lw, const Core *start)
     ImpKernel *kernel = lw->kernel;
     const CoreEntry *entry = lw->entry;
     CoreLaunch clause = launch_clause(lw, start);
-    Plan plan = {.lw = lw, .start = start};
+    Plan plan = {.lw = lw, .start = start, .lanes = WARP_LANES};
     Nat zero = nat_const(ctx, 0), one = nat_const(ctx, 1);
     plan_walk(&plan, entry->body);
     plan_threads(&plan, &clause, kernel->threads);
@@ -339,8 +356,9 @@ void launch_plan(Lowering *lw, const Core *start)
     }
     kernel->least_blocks = plan.answers ? LEAST_BLOCKS_OF_SCAN : 1;
     int total = kernel->threads[0] * kernel->threads[1] * kernel->threads[2];
-    kernel->warp = total <= 32 ? zero : nat_var(ctx, "warp", zero, nat_const(ctx, total / 32 - 1));
-    kernel->lane = total == 1 ? zero : nat_var(ctx, "lane", zero, nat_const(ctx, 31));
+    kernel->lanes = plan.lanes;
+    kernel->warp = total <= plan.lanes ? zero : nat_var(ctx, plan.lanes == WARP_LANES ? "warp" : "part", zero, nat_const(ctx, total / plan.lanes - 1));
+    kernel->lane = total == 1 ? zero : nat_var(ctx, "lane", zero, nat_const(ctx, plan.lanes - 1));
     if (clause.min_blocks && nat_is_const(clause.min_blocks))
         kernel->min_blocks = clause.min_blocks->value;
     kernel->blocks_as_said = span_is_users(ctx, clause.threads_span) && !clause.chosen;
@@ -363,9 +381,9 @@ Nat level_count(const Lowering *lw, PrimId level, int axis)
     if (level == P_mapThreads)
         return nat_const(ctx, k->threads[axis]);
     if (level == P_mapWarp)
-        return nat_const(ctx, total_threads(lw) <= 32 ? 1 : total_threads(lw) / 32);
+        return nat_const(ctx, total_threads(lw) <= k->lanes ? 1 : total_threads(lw) / k->lanes);
     if (level == P_mapLane)
-        return nat_const(ctx, 32);
+        return nat_const(ctx, k->lanes);
     return lw->alone ? nat_const(ctx, k->threads[axis]) : nat_mul_k(ctx, k->grid[axis], k->threads[axis]);
 }
 
@@ -623,7 +641,7 @@ bool single_writer(const Lowering *lw, bool grid_wide, const char **missing)
     static const char *const blocks[3] = {"mapBlock", "mapBlock[y]", "mapBlock[z]"};
     const ImpKernel *k = lw->kernel;
     const Levels *o = &lw->open;
-    bool by_warp = o->lane && (o->warp || total_threads(lw) <= 32);
+    bool by_warp = o->lane && (o->warp || total_threads(lw) <= k->lanes);
     for (int a = 0; a < 3; a++)
         if (k->threads[a] > 1 && !by_warp && !o->thread[a] && !o->global[a]) {
             *missing = o->warp ? "mapLane" : threads[a];

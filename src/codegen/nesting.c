@@ -85,6 +85,21 @@ static const Core *find_level(const Core *term, PrimId level)
     return found;
 }
 
+/* All lanes of a warp get to a shuffle. So no part of a warp has an element more than another: each part of the block computes one. */
+static Diag *check_parts(Lowering *lw, const Core *map)
+{
+    const ImpKernel *k = lw->kernel;
+    int parts = k->threads[0] * k->threads[1] * k->threads[2] / k->lanes, in_warp = WARP_LANES / k->lanes;
+    Nat n = lower_nat(lw, map->type->size);
+    if (map->prim.id != P_mapWarp || k->lanes == WARP_LANES || nat_is(n, parts))
+        return NULL;
+    Diag *d = lower_error(lw, E0402, map->span, "mapWarp over %s elements, where the block has %d parts of %d lanes", nat_text(lw->ctx, n), parts, k->lanes);
+    bool whole = nat_is_const(n) && n->value % in_warp == 0;
+    diag_help(lw->ctx, d, whole ? "let the block have %lld threads" : "let each part compute one element: split the array into rows of %lld, or another multiple of %d, for the blocks",
+              whole ? (long long)n->value * k->lanes : 256LL / k->lanes, in_warp);
+    return d;
+}
+
 /* ---- what may stand where ------------------------------------------------------------------------------------------------------------ */
 
 /* Note [Where a level may stand]. Threads and warps share a block between them, lanes a warp; a level stands once inside itself per axis. Without any
@@ -133,6 +148,8 @@ bool level_fits(Lowering *lw, const Core *map)
         else
             propose_meeting(lw, d, map);
         diag_help(lw->ctx, d, inner ? "a block holds threads, and no thread holds blocks: mapBlock stands around %s" : "every block would do the same: put it inside mapBlock, or use `mapGlobal`", name);
+    } else {
+        d = check_parts(lw, map);
     }
     return d == NULL;
 }

@@ -271,6 +271,8 @@ bool outline_fits(Outline *o, Place *a, Place *b)
     bool grid = false;
     for (int i = 0; i < a->n; i++)
         grid |= a->forms[i]->grid;
+    if (a->kernel->lanes != b->kernel->lanes)
+        return false;
     for (int axis = 0; axis < 3; axis++)
         if (a->kernel->threads[axis] != b->kernel->threads[axis] ||
             (grid && a->kernel->grid[axis]->kind != b->kernel->grid[axis]->kind))

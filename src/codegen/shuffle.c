@@ -23,6 +23,12 @@ static bool may_shuffle(Lowering *lw, const Core *e, const View *source)
         d = lower_error(lw, E0412, e->span, lw->open.lane ? "a shuffle inside mapLane: it works on the 32 values of a whole warp" : "a shuffle outside a warp");
         diag_help(ctx, d, lw->open.lane ? "move it out: `xs |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)`"
                                         : "put it inside mapWarp: `split(32) |> mapWarp(fun part => part |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)) |> join`", name);
+    } else if (!nat_equal(ctx, lw->facts, lower_nat(lw, source->type->size), nat_const(ctx, lw->kernel->lanes))) {
+        d = lower_error(lw, E0413, span, "`%s` takes %s values, and mapWarp gives an element to %d lanes here", name, nat_text(ctx, lower_nat(lw, source->type->size)), lw->kernel->lanes);
+        if (e->prim.id == P_reduceWarp)
+            diag_help(ctx, d, "extend the values: `padTo(%d, unit)`; or let as many lanes compute an element: `mapWarp[lanes = %s](...)`", lw->kernel->lanes, nat_text(ctx, lower_nat(lw, source->type->size)));
+        else
+            diag_help(ctx, d, "a part of a warp has `reduceWarp`; the other shuffles are for whole warps: `mapWarp` without `lanes`");
     } else if (view_is_private(source) && !view_owner(lw, source, P_mapLane, 0).stride) {
         d = lower_error(lw, E0413, span, "a shuffle needs element i in lane i");
         diag_label(ctx, d, "these private values lie elsewhere");
@@ -93,8 +99,11 @@ static Value kept(Lowering *lw, ImpVar *var, Span span)
 static Value exchanged(Lowering *lw, PrimId id, ImpExpr *by, Value own, Span span)
 {
     Value value = {own.n, NEWN(lw->ctx, ImpExpr *, own.n)};
-    for (int k = 0; k < own.n; k++)
+    for (int k = 0; k < own.n; k++) {
         value.parts[k] = imp_shfl_by(lw->ctx, id, by, own.parts[k], span);
+        if (id == P_shfl)
+            value.parts[k]->shfl.lanes = lw->kernel->lanes;
+    }
     return value;
 }
 
@@ -261,12 +270,12 @@ static ImpExpr *in_one(Lowering *lw, PrimId function, ImpExpr *own, Span span)
     return type == wide ? value : imp_cast(lw->ctx, type, value, span);
 }
 
-/* x = op(x, shflXor(m, x)) for m = 16, 8, 4, 2, 1. */
+/* x = op(x, shflXor(m, x)) for m = 16, 8, 4, 2, 1, or in fewer steps in a part of a warp. */
 static bool reduce_tree(Lowering *lw, const Core *e, Type elem, Leaves *mine)
 {
     Ctx *ctx = lw->ctx;
     const Core *op = e->prim.args[0];
-    for (int64_t mask = 16; mask > 0; mask /= 2) {
+    for (int64_t mask = lw->kernel->lanes / 2; mask > 0; mask /= 2) {
         Leaves other = {mine->n, NEWN(ctx, ImpVar *, mine->n)};
         ImpExpr *by = imp_nat(ctx, nat_const(ctx, mask), SC_I32, e->span);
         for (int k = 0; k < mine->n; k++)
@@ -297,7 +306,7 @@ View *lower_read_reduce_warp(Lowering *lw, const Core *e)
     PrimId function = symmetric_function(op);
     View *own = own_element(lw, source);
     bool scalar = elem->kind == TY_SCALAR || elem->kind == TY_IDX;
-    ImpExpr *single = scalar ? in_one(lw, function, own_value(lw, own).parts[0], e->span) : NULL;
+    ImpExpr *single = scalar && lw->kernel->lanes == WARP_LANES ? in_one(lw, function, own_value(lw, own).parts[0], e->span) : NULL;
     Leaves mine, spread;
     if (single) {
         mine = (Leaves){1, NEW(ctx, ImpVar *)};

@@ -19,7 +19,7 @@ static void look_at_var(void *user, Nat var)
     if (var == k->lane)
         look->same = 0;
     if (var == k->warp)
-        look->same &= SAME_IN_WARP;
+        look->same &= k->lanes == WARP_LANES ? SAME_IN_WARP : 0;
     for (const LoopSame *l = look->loops; l; l = l->parent)
         if (l->var == var) {
             look->same &= l->same;
@@ -53,7 +53,7 @@ int uniform_expr(const Uniform *u, const LoopSame *loops, const ImpExpr *e)
     case IE_COND:
         return uniform_expr(u, loops, e->cond.cond) & uniform_expr(u, loops, e->cond.then) & uniform_expr(u, loops, e->cond.otherwise);
     case IE_SHFL:
-        if (e->shfl.id == P_reduceWarp || (e->shfl.id == P_shfl && uniform_expr(u, loops, e->shfl.by) & SAME_IN_WARP))
+        if (e->shfl.id == P_reduceWarp || (e->shfl.id == P_shfl && e->shfl.lanes == WARP_LANES && uniform_expr(u, loops, e->shfl.by) & SAME_IN_WARP))
             return SAME_IN_WARP;
         return 0;
     }

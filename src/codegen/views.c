@@ -273,7 +273,7 @@ static Nat place_here(const Lowering *lw, const RegDim *dim, Nat p)
     const ImpKernel *k = lw->kernel;
     if (level_is_open(lw, dim->level, dim->axis) || !level_is_known(lw, dim))
         return p;
-    return dim->level == P_mapThreads ? lanes_to_thread(lw, p) : nat_subst(lw->ctx, p, k->thread[0], nat_add(lw->ctx, nat_mul_k(lw->ctx, k->warp, 32), k->lane));
+    return dim->level == P_mapThreads ? lanes_to_thread(lw, p) : nat_subst(lw->ctx, p, k->thread[0], nat_add(lw->ctx, nat_mul_k(lw->ctx, k->warp, k->lanes), k->lane));
 }
 
 static View *reg_at(Lowering *lw, View *v, Nat i)

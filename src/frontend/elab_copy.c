@@ -81,6 +81,7 @@ static Core *copy_prim(Copy *c, const Core *core)
     Core *new = core_prim(e, core->prim.id, core->span, copy_type(c, core->type), core->prim.n_nats, nats, core->prim.n_args, args);
     PrimOptions options = core->prim.options;
     options.pad = copy_nat(c, options.pad);
+    options.lanes = copy_nat(c, options.lanes);
     options.blocks = copy_nat(c, options.blocks);
     options.threads = copy_nat(c, options.threads);
     options.min_blocks = copy_nat(c, options.min_blocks);

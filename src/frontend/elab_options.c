@@ -87,6 +87,8 @@ bool size_option_fits(Elab *e, const char *name, int64_t least, Nat n, Span span
 {
     if (strcmp(name, "minBlocks") == 0 && !launch_has_min_blocks(n))
         elab_error(e, E0332, span, MIN_BLOCKS_FAULT, nat_text(e->ctx, n));
+    else if (strcmp(name, "lanes") == 0 && nat_is_const(n) && !lanes_fit(n))
+        elab_error(e, E0332, span, LANES_FAULT, nat_text(e->ctx, n));
     else if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, least), n))
         elab_error(e, E0332, span, "`%s` is at least %lld, and this is %s", name, (long long)least, nat_text(e->ctx, n));
     else
@@ -103,6 +105,7 @@ static bool named_option(Elab *e, Fun *f, const char *name, const Ast *item, Spa
         unsigned given;
         int64_t least;
     } sizes[] = {{"pad", &f->options.pad, GIVEN_PAD, 0},
+                 {"lanes", &f->options.lanes, GIVEN_LANES, 1},
                  {"blocks", &f->options.blocks, GIVEN_BLOCKS, 1},
                  {"threads", &f->options.threads, GIVEN_THREADS, 1},
                  {"minBlocks", &f->options.min_blocks, GIVEN_MIN_BLOCKS, 1}};

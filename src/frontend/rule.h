@@ -44,6 +44,7 @@ typedef struct RuleUse {
     Core **extra;
     NatFacts *facts;      /* of the place */
     Type type;            /* of the term that is rewritten */
+    Nat lanes;            /* that the mapWarp around the term gives each element; or NULL */
     Span users;           /* the user's text that it stands for */
     int next_var;         /* ids from here on are fresh; raised */
     Nat num_sm, max_resident; /* the entry's, or NULL; set where the rule brings them in */

@@ -302,6 +302,21 @@ static bool find_across(Using *u, const Ast *cond)
     return value != NULL;
 }
 
+/* lanes(p): p lanes, of a warp or of a part of it, compute the place. */
+static bool find_lanes(Using *u, const Ast *cond)
+{
+    Hole *at = size_param(u, cond->call.items[0]);
+    Nat lanes = u->use->lanes;
+    if (!at)
+        return refuse_arguments(u, cond);
+    if (!lanes)
+        return rule_refuse(u, "no `mapWarp` is around it");
+    if (at->filled && !nat_equal(u->e->ctx, u->e->facts, at->nat, lanes))
+        return rule_refuse(u, ctx_printf(u->e->ctx, "`mapWarp` gives each element %s lanes here", nat_text(u->e->ctx, lanes)));
+    fill(at, lanes);
+    return true;
+}
+
 static int registers_of(Type type)
 {
     int n = type->kind == TY_SCALAR && scalar_bytes(type->scalar) <= 4 ? 1 : type->kind == TY_TUPLE ? 0 : 2;
@@ -341,7 +356,7 @@ static bool (*const asked_by[RULE_CONDITIONS])(Using *, const Ast *) = {
     [RULE_lawful] = operator_has,      [RULE_sameAs] = is_same_as,          [RULE_scalars] = is_of_scalars,
     [RULE_orders] = find_order,        [RULE_absorbs] = find_absorbing,     [RULE_band] = find_band,
     [RULE_commutes] = find_commutes,   [RULE_neighbours] = find_neighbours, [RULE_across] = find_across,
-    [RULE_registers] = find_registers, [RULE_symmetric] = find_symmetric,
+    [RULE_registers] = find_registers, [RULE_lanes] = find_lanes, [RULE_symmetric] = find_symmetric,
 };
 
 static bool size_holds(Using *u, const Ast *cond)

@@ -46,6 +46,7 @@ typedef struct PrimOptions {
     Nat pad;         /* toShared[pad = k], or NULL */
     bool swizzle, in_place, prefetch, once;
     Core *place;     /* mapThreads[place = fun i => e]: a lambda from idx, or NULL */
+    Nat lanes;       /* mapWarp[lanes = k], or NULL: 32 */
     Nat blocks, threads, min_blocks; /* nextKernel and friends; or NULL */
     bool launch_chosen; /* these three are the choice of the library's strategies, not of the user. Not printed */
     bool rounded;    /* once codegen/contraction.h has looked: no part of a fused operation. Not printed */
@@ -95,6 +96,9 @@ typedef struct CoreLaunch { /* `launch [...]`; what is not given is NULL */
 
 /* The second argument of __launch_bounds__: no multiprocessor of any device holds more than 32 blocks at once. */
 static inline bool launch_has_min_blocks(Nat n) { return nat_is_const(n) && n->value >= 1 && n->value <= 32; }
+/* mapWarp[lanes = n]: the parts of a warp are equal, and shuffles cross them by powers of two. */
+static inline bool lanes_fit(Nat n) { return nat_is_const(n) && n->value >= 2 && n->value <= 32 && !(n->value & (n->value - 1)); }
+#define LANES_FAULT "`lanes` is 2, 4, 8, 16 or 32, and this is %s"
 #define MIN_BLOCKS_FAULT "`minBlocks` is a constant from 1 to 32, the blocks that a multiprocessor holds at most, and this is %s"
 
 /* Note [Classes of a tuned entry]

@@ -399,7 +399,7 @@ static void put_options(Printer *p, const Core *term)
         before = ", ";
     }
     struct { const char *name; Nat nat; } nats[] = {
-        {"pad", o->pad}, {"blocks", o->blocks}, {"threads", o->threads}, {"minBlocks", o->min_blocks}};
+        {"pad", o->pad}, {"lanes", o->lanes}, {"blocks", o->blocks}, {"threads", o->threads}, {"minBlocks", o->min_blocks}};
     for (size_t i = 0; i < sizeof nats / sizeof nats[0]; i++)
         if (nats[i].nat) {
             print_text(p, before);

@@ -175,7 +175,7 @@ static void combine_halves(Interp *in, const Code *code, State *state, const Cod
 }
 
 /* The 32 elements of xs, combined by the lanes of a warp: each with the one whose number differs by 16, by 8, 4, 2, 1. What lane 0 has then. */
-static void combine_lanes(Interp *in, const Code *code, Cell *out)
+static void combine_lanes(Interp *in, const Code *code, int64_t n, Cell *out)
 {
     const Code *xs = code->args[code->n - 1];
     const Shape *row = code->arg_rows[code->n - 1];
@@ -185,10 +185,10 @@ static void combine_lanes(Interp *in, const Code *code, Cell *out)
         lanes[b] = (Cell *)(void *)interp_alloc(in, code->span, (int64_t)sizeof(Cell) * xs->shape->n);
         new_value(in, code->span, xs->shape, lanes[b]);
     }
-    copy_rows(in, row, lanes[0], 0, &in->cells[xs->at], 0, 32);
+    copy_rows(in, row, lanes[0], 0, &in->cells[xs->at], 0, n);
     int now = 0;
     Mark mark = interp_mark(in);
-    for (int64_t d = 16; d > 0; d /= 2, now = !now)
+    for (int64_t d = n / 2; d > 0; d /= 2, now = !now)
         for (int64_t i = 0; i < d; i++) {
             get_row(row, lanes[now], i, &in->cells[f->params[0]]);
             get_row(row, lanes[now], i + d, &in->cells[f->params[1]]);
@@ -692,7 +692,7 @@ static void eval_prim(Interp *in, Code *code)
         return;
     case P_reduceWarp:
         new_value(in, code->span, code->shape, out);
-        combine_lanes(in, code, out);
+        combine_lanes(in, code, rows_of(in, last), out);
         return;
     case P_atomicReduce:
         state_init(in, code, code->arg_rows[2], &state); /* the unit is in the cell before */

@@ -166,7 +166,7 @@ static uint64_t key_of(const Pairs *p, const Core *term, bool second)
 
 static bool same_options(Pairs *p, const PrimOptions *a, const PrimOptions *b)
 {
-    return a->axis == b->axis && a->swizzle == b->swizzle && a->in_place == b->in_place && a->prefetch == b->prefetch && a->once == b->once && same_nat(p, a->pad, b->pad) && same_nat(p, a->blocks, b->blocks) &&
+    return a->axis == b->axis && a->swizzle == b->swizzle && a->in_place == b->in_place && a->prefetch == b->prefetch && a->once == b->once && same_nat(p, a->pad, b->pad) && same_nat(p, a->lanes, b->lanes) && same_nat(p, a->blocks, b->blocks) &&
            same_nat(p, a->threads, b->threads) && same_nat(p, a->min_blocks, b->min_blocks) && !a->place == !b->place && (!a->place || same(p, a->place, b->place));
 }
 

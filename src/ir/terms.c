@@ -326,6 +326,7 @@ static void copy_options(TermCopy *c, Core *new)
     new->prim.nats = nats;
     new->prim.cast_type = copy_type(c, new->prim.cast_type);
     options->pad = copy_nat(c, options->pad);
+    options->lanes = copy_nat(c, options->lanes);
     options->blocks = copy_nat(c, options->blocks);
     options->threads = copy_nat(c, options->threads);
     options->min_blocks = copy_nat(c, options->min_blocks);

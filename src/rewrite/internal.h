@@ -35,6 +35,7 @@ const Here *here_child(Ctx *ctx, const Here *here, int i);
 Core *here_plug(Ctx *ctx, const Here *here, Core *term);
 typedef enum PlaceLevel { AT_GRID, AT_BLOCK, AT_WARP, AT_THREAD } PlaceLevel;
 PlaceLevel here_level(const Here *here);
+Nat here_lanes(Ctx *ctx, const Here *here); /* of the mapWarp around; or NULL */
 bool here_has_level(const Here *here, PlaceLevel level);
 bool level_find(const char *name, PlaceLevel *level);
 const char *level_name(PlaceLevel level);

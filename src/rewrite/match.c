@@ -318,7 +318,7 @@ static bool match_function(Matcher *m, Thunk t, Core *lambda)
 /* Nothing in brackets but an axis: what a left side says nothing of, its right side would lose. */
 static bool has_options(const PrimOptions *o)
 {
-    return o->pad || o->swizzle || o->in_place || o->prefetch || o->once || o->place || o->blocks || o->threads || o->min_blocks;
+    return o->pad || o->lanes || o->swizzle || o->in_place || o->prefetch || o->once || o->place || o->blocks || o->threads || o->min_blocks;
 }
 
 /* Whether the operands are tried in the other order this time. */

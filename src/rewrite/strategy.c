@@ -210,7 +210,7 @@ static Core *apply_rule(Runner *r, Word *word, const SCall *call, const SEnv *en
     PlaceLevel level;
     if (rule->level && !level_find(rule->level, &level))
         return strategy_mistake(r, E0804, rule->level_span, ctx_printf(ctx, "`%s` is no level: grid, block, warp and thread are", rule->level), NULL);
-    RuleUse use = {.rule = rule, .home = word->home, .bound = bound, .facts = here->facts, .type = here->term->type, .users = term_users(r, here), .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
+    RuleUse use = {.rule = rule, .home = word->home, .bound = bound, .facts = here->facts, .type = here->term->type, .lanes = here_lanes(ctx, here), .users = term_users(r, here), .next_var = r->next_var, .num_sm = r->num_sm, .max_resident = r->max_resident, .lawful = operator_is_lawful, .user = r};
     if (here->term->kind == CORE_LAMBDA || !match_rule(ctx, &use, here->term, &why))
         return strategy_fail(r, call->span, text, here, why ? why : "a function is rewritten where it is used");
     if (rule->level && !here_has_level(here, level)) {

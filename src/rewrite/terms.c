@@ -108,6 +108,14 @@ PlaceLevel here_level(const Here *here)
     return level;
 }
 
+Nat here_lanes(Ctx *ctx, const Here *here)
+{
+    for (; here->up; here = here->up)
+        if (here->term->kind == CORE_LAMBDA && here->up->term->kind == CORE_PRIM && here->up->term->prim.id == P_mapWarp)
+            return here->up->term->prim.options.lanes ? here->up->term->prim.options.lanes : nat_const(ctx, 32);
+    return NULL;
+}
+
 /* Where one block runs without a mapBlock around it: in the function of what comes after all blocks. */
 static bool in_one_block(const Here *here)
 {

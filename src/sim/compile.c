@@ -468,7 +468,7 @@ static void bind_launch(Compiler *c)
         c->code->thread_reg[a] = hardware(c, k->thread[a], below % WARP == 0);
         below *= k->threads[a];
     }
-    c->code->warp_reg = hardware(c, k->warp, true);
+    c->code->warp_reg = hardware(c, k->warp, k->lanes % WARP == 0);
     c->code->lane_reg = hardware(c, k->lane, false);
     for (int i = 0; i < k->vars.n; i++) {
         const ImpVar *var = k->vars.at[i];

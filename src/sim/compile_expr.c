@@ -229,6 +229,7 @@ int compile_expr(Compiler *c, const ImpExpr *e)
         i->dst = dst;
         i->a = a;
         i->b = by;
+        i->k = e->shfl.lanes;
         i->prim = (uint8_t)e->shfl.id;
         i->type = (uint8_t)e->type;
         i->site = compile_site(c, e->span, NULL, false, "");

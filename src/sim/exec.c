@@ -148,15 +148,15 @@ static void shuffle(Run *run, Warp *warp, const Ins *ins)
         distance[l] = by[l * stride];
     for (int l = 0; l < WARP; l++) {
         int64_t d = distance[l], source = l;
-        if (d < 0 || d >= WARP)
+        if (d < 0 || d >= ins->k)
             bad |= (1u << l) & warp->mask;
         else
-            source = ins->prim == P_shfl    ? d
+            source = ins->prim == P_shfl    ? l / ins->k * ins->k + d
                      : ins->prim == P_shflXor ? (l ^ d) : ins->prim == P_shflUp ? l - d : l + d;
         dst->u[l] = from.u[source >= 0 && source < WARP ? source : l];
     }
     if (bad)
-        sim_find(run, SIM_INDEX_VALUE, place_of(warp, bad, ins), "shuffles by %lld, and a warp has 32 lanes", (long long)distance[first_lane(bad)]);
+        sim_find(run, SIM_INDEX_VALUE, place_of(warp, bad, ins), "shuffles by %lld, among %d lanes", (long long)distance[first_lane(bad)], (int)ins->k);
 }
 
 static void register_slot(Run *run, Warp *warp, const Ins *ins)

@@ -64,8 +64,8 @@ static void shuffle(const Warp *w, const Ins *ins)
     }
     for (int l = 0; l < WARP; l++) {
         int64_t d = ins->b >= 0 ? w->v[ins->b].i[l] : w->s[~ins->b], source = l;
-        if (d >= 0 && d < WARP)
-            source = ins->prim == P_shfl ? d : ins->prim == P_shflXor ? (l ^ d) : ins->prim == P_shflUp ? l - d : l + d;
+        if (d >= 0 && d < ins->k)
+            source = ins->prim == P_shfl ? l / ins->k * ins->k + d : ins->prim == P_shflXor ? (l ^ d) : ins->prim == P_shflUp ? l - d : l + d;
         w->counts[ins->dst][l] = from[source >= 0 && source < WARP ? source : l];
     }
 }

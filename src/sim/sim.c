@@ -294,7 +294,7 @@ static bool set_memory(Run *run)
 static void set_thread_ids(const Run *run, Warp *w)
 {
     const Code *code = run->code;
-    const int *t = run->kernel->threads;
+    const int *t = run->kernel->threads, lanes = run->kernel->lanes;
     for (int l = 0; l < WARP; l++) {
         int linear = w->number * WARP + l;
         int at[3] = {linear % t[0], linear / t[0] % t[1], linear / t[0] / t[1]};
@@ -306,10 +306,14 @@ static void set_thread_ids(const Run *run, Warp *w)
             else
                 w->s[~code->thread_reg[a]] = at[a];
         if (code->lane_reg != NO_REG)
-            w->v[code->lane_reg].i[l] = l;
+            w->v[code->lane_reg].i[l] = l % lanes;
+        if (code->warp_reg == NO_REG)
+            continue;
+        if (code->warp_reg >= 0)
+            w->v[code->warp_reg].i[l] = linear / lanes;
+        else
+            w->s[~code->warp_reg] = linear / lanes;
     }
-    if (code->warp_reg != NO_REG)
-        w->s[~code->warp_reg] = w->number;
 }
 
 static void set_warps(Run *run)

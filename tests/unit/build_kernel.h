@@ -55,6 +55,7 @@ static inline void add_kernel(Test *t, int x, int y, int z, Nat blocks)
         k->thread[a] = dims[a] == 1 ? K(t, 0) : nat_var(ctx, threads[a], K(t, 0), K(t, dims[a] - 1));
     }
     k->warp = total <= 32 ? K(t, 0) : nat_var(ctx, "warp", K(t, 0), K(t, total / 32 - 1));
+    k->lanes = WARP_LANES;
     k->lane = total == 1 ? K(t, 0) : nat_var(ctx, "lane", K(t, 0), K(t, 31));
     vec_push(ctx, &t->program.kernels, k);
     imp_launch_always(ctx, &t->program, k);

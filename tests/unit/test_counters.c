@@ -40,7 +40,7 @@ static void add_kernel(Test *t, int threads, int blocks)
 {
     Ctx *ctx = t->ctx;
     ImpKernel *k = NEW(ctx, ImpKernel);
-    *k = (ImpKernel){.name = "kernel", .entry = &t->entry};
+    *k = (ImpKernel){.name = "kernel", .entry = &t->entry, .lanes = WARP_LANES};
     for (int a = 0; a < 3; a++) {
         k->threads[a] = a ? 1 : threads;
         k->blocks[a] = K(t, a ? 1 : blocks);
@@ -491,7 +491,7 @@ static void hook(Ctx *ctx, const ImpBuf *buf, bool shared, int cells, uint32_t m
     code.ins.at = &ins;
     code.ins.n = 1;
     code.spans.at = &span;
-    ImpKernel kernel = {.threads = {32, 1, 1}};
+    ImpKernel kernel = {.threads = {32, 1, 1}, .lanes = WARP_LANES};
     Launch launch = {0};
     Run run_ = {.ctx = ctx, .arena = &arena, .options = &options, .report = &report, .mems = &mem, .kernel = &kernel, .launch = &launch};
     run_.code = &code;

@@ -54,6 +54,7 @@ static Kit kit(Ctx *ctx, const char *name, const char *file)
     kernel->grid[0] = nat_var(ctx, "gridDim.x", t.one, NULL);
     kernel->block[0] = nat_var(ctx, "blockIdx.x", t.zero, nat_add_k(ctx, kernel->grid[0], -1));
     kernel->thread[0] = nat_var(ctx, "thread", t.zero, k(&t, 63));
+    kernel->lanes = WARP_LANES;
     kernel->warp = nat_var(ctx, "warp", t.zero, t.one);
     kernel->lane = nat_var(ctx, "lane", t.zero, k(&t, 31));
     kernel->shared_bytes = t.zero;
