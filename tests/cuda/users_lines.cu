@@ -50,7 +50,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
 
-    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:124
+    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:123
     const Index blocks = (n + 15) / 16;
 #line 4 "users_lines.rise"
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
@@ -97,7 +97,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             owns[i + 8] = 0.0f;
         }
 
-        // users_lines.rise:4: mapLane of lib/rules/warps.rise:37
+        // users_lines.rise:4: mapLane of lib/rules/warps.rise:38
 #line 4 "users_lines.rise"
         float acc = INFINITY;
 #line 4 "users_lines.rise"
@@ -131,7 +131,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             acc_1 += __shfl_xor_sync(0xffffffff, acc_1, 16 >> i);
         }
 
-        // users_lines.rise:5: mapLane of lib/rules/warps.rise:150
+        // users_lines.rise:5: mapLane of lib/rules/warps.rise:153
 #line 5 "users_lines.rise"
         if (lane == 0 && index < n) {
 #line 5 "users_lines.rise"
