@@ -88,41 +88,51 @@ template <typename T>
     static __device__ __forceinline__ T from_last(T x) { return (T)__shfl_sync(0xffffffff, x, 31); }
 // One warp answers the totals of n blocks, in their order:
 // each gets what op makes of the unit and all totals before it. The grouping is the same
-// each time: by 32 totals in their order, and within these as a tree.
+// each time: by 128 totals in their order, and within these by four for each lane, and as a tree.
 template <typename T, typename Mail, typename Op>
 static __device__ void serve_prefixes(Mail mail, long long n, int lane, T unit, Op op)
 {
     T before = unit;
-    for (long long first = 0; first < n; first += 128) {
+    for (long long base = 0; base < n; base += 128) {
+        const long long i = base + 4*lane;
+        const int count = n - base < 128 ? (int)(n - base) : 128;
         T totals[4] = {unit, unit, unit, unit};
-        bool here[4];
-        #pragma unroll
-        for (int k = 0; k < 4; k++) // on their way while the first of them are answered
-            here[k] = first + 32*k + lane < n && has_mail(mail, first + 32*k + lane, 1, totals[k]);
-        #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const long long i = first + 32*k + lane, left = n - (first + 32*k);
-            const int count = left < 32 ? (int)left : 32;
-            for (int done = 0; done < count;) {
-                const unsigned missing = ~__ballot_sync(0xffffffff, here[k]);
-                const int ready = missing ? __ffs((int)missing) - 1 : 32;
-                if (ready > done) {
-                    T upto = totals[k];
-                    #pragma unroll
-                    for (int d = 1; d < 32; d *= 2) {
-                        const T below = from_below(upto, d);
-                        if (lane >= d)
-                            upto = op(below, upto);
-                    }
-                    const T below = from_below(upto, 1);
-                    if (lane >= done && lane < ready)
-                        send_mail(mail, i, 2, lane == 0 ? before : (T)op(before, below));
-                    done = ready;
-                    if (done == 32)
-                        before = op(before, from_last(upto));
+        bool here[4] = {false, false, false, false};
+        for (int done = 0; done < count;) {
+            #pragma unroll
+            for (int k = 0; k < 4; k++)
+                if (!here[k] && i + k < n)
+                    here[k] = has_mail(mail, i + k, 1, totals[k]);
+            int mine = 0; // of this lane's totals, those that are here, up to the first that is not
+            #pragma unroll
+            for (int k = 0; k < 4; k++)
+                if (here[k] && mine == k)
+                    mine = k + 1;
+            const unsigned missing = __ballot_sync(0xffffffff, mine < 4);
+            const int last = missing ? __ffs((int)missing) - 1 : 31;
+            const int ready = 4*last + __shfl_sync(0xffffffff, mine, last);
+            if (ready > done) {
+                T upto[4] = {totals[0], unit, unit, unit};
+                #pragma unroll
+                for (int k = 1; k < 4; k++)
+                    upto[k] = op(upto[k - 1], totals[k]);
+                T sum = upto[3];
+                #pragma unroll
+                for (int d = 1; d < 32; d *= 2) {
+                    const T below = from_below(sum, d);
+                    if (lane >= d)
+                        sum = op(below, sum);
                 }
-                if (!here[k] && i < n)
-                    here[k] = has_mail(mail, i, 1, totals[k]);
+                const T below = from_below(sum, 1);
+                const T start = lane == 0 ? before : (T)op(before, below);
+                #pragma unroll
+                for (int k = 0; k < 4; k++) {
+                    if (4*lane + k >= done && 4*lane + k < ready)
+                        send_mail(mail, i + k, 2, k == 0 ? start : (T)op(start, upto[k - 1]));
+                }
+                done = ready;
+                if (done == 128)
+                    before = op(before, from_last(sum));
             }
         }
     }
