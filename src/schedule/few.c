@@ -10,7 +10,7 @@
 enum {
     FEW_ROWS = 128,  /* fewer than a device has multiprocessors; all folds of them split their rows if these are long */
     LONG_ROW = 32768, /* the most that a block keeps of a row: the longest class of lib/strategies/rows.rise */
-    FEW_SHORT_ROWS = 16384, SHORT_ROW = 12 /* about manyShortRows and stagedRow of lib/rules/rows.rise */
+    FEW_SHORT_ROWS = 16384, SHORT_ROW = 20 /* about manyShortRows and fewStaged of lib/rules/rows.rise */
 };
 
 bool rows_are_few(Ctx *ctx, const NatFacts *known, const RowSizes *rows)
