@@ -54,9 +54,6 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const Index blocks = (n + 15) / 16;
 #line 4 "users_lines.rise"
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
-#line 4 "users_lines.rise"
-        float owns[16];
-
         // users_lines.rise:4: mapSeqUnroll of lib/rules/warps.rise:17
 #line 4 "users_lines.rise"
         float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -68,62 +65,28 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
             v = load4<aligned>(xs + block*4096 + warp*256 + lane*4);
         }
 #line 4 "users_lines.rise"
-        owns[0] = v.x;
-#line 4 "users_lines.rise"
-        owns[1] = v.y;
-#line 4 "users_lines.rise"
-        owns[2] = v.z;
-#line 4 "users_lines.rise"
-        owns[3] = v.w;
-#line 4 "users_lines.rise"
         float4 v_1 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #line 4 "users_lines.rise"
         if (index < n) {
 #line 4 "users_lines.rise"
             v_1 = load4<aligned>(xs + block*4096 + warp*256 + lane*4 + 128);
         }
-#line 4 "users_lines.rise"
-        owns[4] = v_1.x;
-#line 4 "users_lines.rise"
-        owns[5] = v_1.y;
-#line 4 "users_lines.rise"
-        owns[6] = v_1.z;
-#line 4 "users_lines.rise"
-        owns[7] = v_1.w;
-#line 4 "users_lines.rise"
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-#line 4 "users_lines.rise"
-            owns[i + 8] = 0.0f;
-        }
 
         // users_lines.rise:4: mapLane of lib/rules/warps.rise:38
 #line 4 "users_lines.rise"
-        float acc = INFINITY;
+        float acc = fminf(fminf(fminf(fminf(INFINITY, v.x), v.y), v.z), v.w);
 #line 4 "users_lines.rise"
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-#line 4 "users_lines.rise"
-            acc = fminf(acc, owns[i]);
-        }
-#line 4 "users_lines.rise"
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-#line 4 "users_lines.rise"
-            acc = fminf(acc, INFINITY);
-        }
+        acc = fminf(fminf(fminf(fminf(acc, v_1.x), v_1.y), v_1.z), v_1.w);
 #line 4 "users_lines.rise"
         const float value = reduce_min(acc);
 #line 5 "users_lines.rise"
-        float acc_1 = 0.0f + (owns[0] - value) + (owns[1] - value);
+        float acc_1 = 0.0f + (v.x - value) + (v.y - value);
 #line 5 "users_lines.rise"
-        acc_1 = acc_1 + (owns[2] - value) + (owns[3] - value);
+        acc_1 = acc_1 + (v.z - value) + (v.w - value);
 #line 5 "users_lines.rise"
-        acc_1 = acc_1 + (owns[4] - value) + (owns[5] - value);
+        acc_1 = acc_1 + (v_1.x - value) + (v_1.y - value);
 #line 5 "users_lines.rise"
-        acc_1 = acc_1 + (owns[6] - value) + (owns[7] - value) + 0.0f + 0.0f;
-#line 5 "users_lines.rise"
-        acc_1 = acc_1 + 0.0f + 0.0f + 0.0f + 0.0f + 0.0f + 0.0f;
+        acc_1 = acc_1 + (v_1.z - value) + (v_1.w - value);
 #line 5 "users_lines.rise"
         #pragma unroll
         for (int i = 0; i < 5; i++) {
@@ -141,21 +104,21 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
 }
 
 // Aligned: xs to 16 bytes.
-extern "C" __global__ void __launch_bounds__(512, that_fit(3, 512))
+extern "C" __global__ void __launch_bounds__(512, that_fit(4, 512))
 spread(float *__restrict__ result, const float *__restrict__ xs, int n)
 {
     spread_body<int, true>(result, xs, n);
 }
 
 // Aligned: xs to 16 bytes, 64-bit indices.
-extern "C" __global__ void __launch_bounds__(512, that_fit(3, 512))
+extern "C" __global__ void __launch_bounds__(512, that_fit(4, 512))
 spread_64(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
     spread_body<long long, true>(result, xs, n);
 }
 
 // For any address, 64-bit indices.
-extern "C" __global__ void __launch_bounds__(512, that_fit(3, 512))
+extern "C" __global__ void __launch_bounds__(512, that_fit(4, 512))
 spread_unaligned(float *__restrict__ result, const float *__restrict__ xs, long long n)
 {
     spread_body<long long, false>(result, xs, n);
