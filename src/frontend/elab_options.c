@@ -133,7 +133,8 @@ static bool named_option(Elab *e, Fun *f, const char *name, const Ast *item, Spa
         return false;
     if (!size_option_fits(e, name, sizes[k].least, n, item->span))
         return false;
-    *sizes[k].at = n;
+    bool whole = sizes[k].at == &f->options.lanes && nat_is(n, 32); /* a whole warp, as without it */
+    *sizes[k].at = whole ? NULL : n;
     return true;
 }
 

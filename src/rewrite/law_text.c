@@ -347,6 +347,15 @@ static bool is_found(const Item *rule, const Param *p)
     return false;
 }
 
+/* The lanes that compute the place of the rule, where it asks for them. NULL: those of a whole warp. */
+static const Param *lanes_param(const Item *rule)
+{
+    for (int i = 0; i < rule->n_params; i++)
+        if (condition_on(rule, RULE_lanes, 0, &rule->params[i]))
+            return &rule->params[i];
+    return NULL;
+}
+
 static bool takes_operator(const Item *rule, const Param *p) { return is_operator(p->kind) && !is_found(rule, p); }
 
 void law_choose(LawText *t, LawShape *to)
@@ -375,6 +384,11 @@ void law_choose(LawText *t, LawShape *to)
             bool implicit = rule->params[i].implicit;
             to->nats[i] = !implicit ? (narrow ? 1 : (int64_t)below(t, 7)) : large-- == 0 ? (int64_t)(250 + below(t, below(t, 3) ? 900 : 3000)) : (int64_t)below(t, 13);
             to->open[i] = implicit && !closed && below(t, 3) == 0;
+            if (&rule->params[i] == lanes_param(rule)) {
+                static const int64_t lanes[] = {2, 8, 32, 32};
+                to->nats[i] = lanes[below(t, 4)];
+                to->open[i] = false;
+            }
         }
     }
     law_set_operator(rule, to, to->op);
@@ -550,9 +564,11 @@ const char *law_left(LawText *t, const char *result)
     if (wraps && !over)
         sb_printf(&sb, " (%s: 2.i32)", over = "turns");
     static const char *const patterns[] = {NULL, "mapBlock", "mapWarp", "mapGlobal"};
+    const Param *lanes = lanes_param(rule);
+    const char *pattern = lanes ? ctx_printf(t->ctx, "mapWarp[lanes = %s]", lanes->name) : patterns[wraps];
     side = with_casts(t, side);
     if (wraps)
-        sb_printf(&body, "%s |> %s(fun %s => %s)", over, patterns[wraps], over, side);
+        sb_printf(&body, "%s |> %s(fun %s => %s)", over, pattern, over, side);
     else
         sb_puts(&body, side);
     sb_printf(&sb, ": %s", result);
