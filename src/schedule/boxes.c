@@ -13,10 +13,10 @@ enum {
     WORD = 16,        /* bytes: what a thread moves at once */
     BOX_WORDS = 768,  /* by the elements of a word: the most elements of a box for one index of n. `permuteEach` of lib/std/matrices.rise moves four of them at once: 48 KiB, which every GPU has */
     FEW_WORDS = 512,  /* by the same: of smaller arrays of four dimensions, a block would have several */
-    BOX_RUNS = 16,    /* by the elements of a word: the most runs of a box. More are short */
+    BOX_RUNS = 128,   /* the most runs of a box, and half of those of bytes. A box has 16 KiB, so more are shorter than 128 bytes, or 64 */
     SHORT_ROW = 64,   /* bytes */
     SECTOR = 32,      /* bytes: rows of whole ones are copied at once, however short they are */
-    MOST_BOXES = 4,   /* ways: strategies.patterns follows as many by size */
+    MOST_BOXES = 5,   /* ways: strategies.patterns follows as many by size */
     SMALL = 1 << 21,  /* bytes: arrays that stay in a cache, and would be few boxes */
 };
 
@@ -182,7 +182,7 @@ static bool box_fits(const Permute *p, const Box *box, Core **when)
         *when = and_compared(p, NULL, P_lt, row, nat_const(ctx, SHORT_ROW * word / WORD), &never);
         *when = and_compared(p, *when, P_le, nat_const(ctx, 1), nat_mod(ctx, row, nat_const(ctx, SECTOR * word / WORD)), &never);
     }
-    *when = and_compared(p, *when, P_le, runs, nat_const(ctx, BOX_RUNS * word), &never);
+    *when = and_compared(p, *when, P_le, runs, nat_const(ctx, word == WORD ? 2 * BOX_RUNS : BOX_RUNS), &never);
     if (size != runs)
         *when = and_compared(p, *when, P_le, padded, nat_const(ctx, BOX_WORDS * word), &never);
     if (box->which.n > 0) /* smaller ones are transposed several at a time */
