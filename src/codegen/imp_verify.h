@@ -7,6 +7,8 @@
 /* What is wrong with the kernel, in words, and the statement that is; NULL: nothing. */
 const char *imp_verify(Ctx *ctx, const ImpKernel *kernel, Span *where);
 /* imp_writers.c, as imp_verify: of who gets to a statement. */
+/* What it says of a shuffle: the parts of a warp may go different ways (mapWarp[lanes = k]), and then the program is at fault, not risec. */
+extern const char imp_lost_lanes[];
 const char *imp_writers_fault(Ctx *ctx, const ImpKernel *kernel, Span *where);
 /* imp_types.c: what is wrong with the types of the expression itself, or of the statement's own operands; NULL: nothing. */
 const char *imp_expr_fault(Ctx *ctx, const ImpExpr *e);

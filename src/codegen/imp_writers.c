@@ -25,6 +25,8 @@ static bool are_several(const Writers *w, int same)
     return w->threads > 1 && (same & SAME_IN_WARP);
 }
 
+const char imp_lost_lanes[] = "a shuffle that not all lanes of the warp get to";
+
 static void find_shuffle(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_SHFL; }
 
 static const char *fault_of(const Writers *w, ImpStmt *s, const LoopSame *loops, int place)
@@ -33,7 +35,7 @@ static const char *fault_of(const Writers *w, ImpStmt *s, const LoopSame *loops,
     bool shuffles = false;
     walk_own(s, find_shuffle, &shuffles);
     if (shuffles && !(place & SAME_IN_WARP))
-        return "a shuffle that not all lanes of the warp get to";
+        return imp_lost_lanes;
     switch (s->kind) {
     case IS_STORE:
         return !s->store.unordered && are_several(w, place & uniform_nat(u, loops, s->store.index))

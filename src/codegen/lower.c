@@ -78,6 +78,10 @@ static void verify(Lowering *lw, int pass)
     const char *fault = lw->failed ? NULL : imp_verify(lw->ctx, lw->kernel, &where);
     if (fault)
         refuse_lost(lw);
+    if (fault == imp_lost_lanes && lw->kernel->lanes != WARP_LANES && !lw->failed) {
+        Diag *d = lower_error(lw, E0412, where, "the parts of a warp may take different branches here, and all its lanes have to get to a shuffle");
+        diag_help(lw->ctx, d, "reduce before the `if`, and choose afterwards: `let s = ... |> reduceWarp(op) in if c then s[0] else ...`");
+    }
     if (fault && !lw->failed)
         lower_error(lw, E0510, where, "after the pass `%s`: %s", passes[pass].name, fault);
 }

@@ -25,8 +25,12 @@ static bool may_shuffle(Lowering *lw, const Core *e, const View *source)
                                         : "put it inside mapWarp: `split(32) |> mapWarp(fun part => part |> mapLane(f) |> toPrivate |> %s(...) |> mapLane(g)) |> join`", name);
     } else if (!nat_equal(ctx, lw->facts, lower_nat(lw, source->type->size), nat_const(ctx, lw->kernel->lanes))) {
         d = lower_error(lw, E0413, span, "`%s` takes %s values, and mapWarp gives an element to %d lanes here", name, nat_text(ctx, lower_nat(lw, source->type->size)), lw->kernel->lanes);
+        Nat n = lower_nat(lw, source->type->size);
+        bool more = nat_is_const(n) && n->value > lw->kernel->lanes;
+        const char *fewer = ctx_printf(ctx, "put `padTo(%d, e)` before their first `mapLane`, with an e that changes no result", lw->kernel->lanes);
+        const char *share = ctx_printf(ctx, "let each lane fold several of them first: `split(k) |> mapLane(reduceSeq(op, e)) |> toPrivate`, with %d rows of k", lw->kernel->lanes);
         if (e->prim.id == P_reduceWarp)
-            diag_help(ctx, d, "extend the values: `padTo(%d, unit)`; or let as many lanes compute an element: `mapWarp[lanes = %s](...)`", lw->kernel->lanes, nat_text(ctx, lower_nat(lw, source->type->size)));
+            diag_help(ctx, d, lanes_fit(n) ? "let as many lanes compute an element, `mapWarp[lanes = %s]`, or %s" : "give an element to as many lanes as it has values, %s, or %s", nat_text(ctx, n), more ? share : fewer);
         else
             diag_help(ctx, d, "a part of a warp has `reduceWarp`; the other shuffles are for whole warps: `mapWarp` without `lanes`");
     } else if (view_is_private(source) && !view_owner(lw, source, P_mapLane, 0).stride) {

@@ -494,7 +494,7 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
             diag_help(ctx, d, "a matrix that lies the other way is turned by `transpose`; where the two sizes are always equal, say so: `where %s == %s`",
                       nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value < 32)
-            diag_help(ctx, d, "a warp has 32 lanes, and here are %s: put `padTo(32, e)` before its first `mapLane`, with an e that changes no result, and `take(%s)` behind its last", nat_text(ctx, mis.got_size), nat_text(ctx, mis.got_size));
+            diag_help(ctx, d, "a warp has 32 lanes, and here are %s: put `padTo(32, e)` before its first `mapLane`, with an e that changes no result, and `take(%s)` behind its last; a part of a warp, `mapWarp[lanes = k]`, has only `reduceWarp`", nat_text(ctx, mis.got_size), nat_text(ctx, mis.got_size));
         else if (mis.want_size && nat_is(mis.want_size, 32) && nat_is_const(mis.got_size) && mis.got_size->value % 32 == 0)
             diag_help(ctx, d, "a warp has 32 lanes: let each fold its %lld elements first, `split(32) |> transpose |> mapLane(reduceSeq(op, e)) |> toPrivate`, or give each warp 32 elements, `split(32) |> mapWarp(...)`",
                       (long long)mis.got_size->value / 32);

@@ -313,6 +313,14 @@ void report_obligation(Elab *e, const Fun *f, const Item *header, const Ast *con
                 diag_help(ctx, d, "write a number from 0 to 31; lanes of other warps are reached through `toShared`");
             return;
         }
+        case P_reduceWarp:
+            d = elab_error(e, E0309, span, "`reduceWarp` takes 2, 4, 8, 16 or 32 values, one of each lane, and here are %s", nat_text(ctx, named_nat(e->ctx, env, "n")));
+            diag_label(ctx, d, wrong ? "%s does not hold" : "%s is not known", shown.text);
+            if (wrong)
+                diag_help(ctx, d, "put `padTo(k, e)` before their first `mapLane`, with such a k, and an e that changes no result");
+            else
+                diag_help(ctx, d, "the lanes of a part of a warp are a constant: write a number, or `where n == 8` with the size for n");
+            return;
         case P_take: case P_drop: case P_slide: case P_circularBuffer: case P_rotateValues:
             if (cond->bin.op == OP_LE) {
                 const char *call = call_text(e, f, env);

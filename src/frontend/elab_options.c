@@ -79,7 +79,10 @@ static bool bare_option(Elab *e, Fun *f, const Ast *item, Span span)
             *(bool *)((char *)&f->options + bare_words[k].at) = true;
             return !option_again(e, f, span, bare_words[k].given, ctx_printf(e->ctx, "`%s`", word));
         }
-    unknown_option(e, span, f->prim, item->kind == AST_NAME ? word : NULL);
+    if (*word && allows(allowed, word))
+        elab_error(e, E0214, span, "`%s` of `%s` wants a value: `%s = ...`", word, prim_name(f->prim), word);
+    else
+        unknown_option(e, span, f->prim, item->kind == AST_NAME ? word : NULL);
     return false;
 }
 
@@ -89,7 +92,7 @@ bool size_option_fits(Elab *e, const char *name, int64_t least, Nat n, Span span
         elab_error(e, E0332, span, MIN_BLOCKS_FAULT, nat_text(e->ctx, n));
     else if (strcmp(name, "lanes") == 0 && nat_is_const(n) && !lanes_fit(n))
         elab_error(e, E0332, span, LANES_FAULT, nat_text(e->ctx, n));
-    else if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, least), n))
+    else if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, least), n) && strcmp(name, "lanes") != 0) /* of those, launch.c asks */
         elab_error(e, E0332, span, "`%s` is at least %lld, and this is %s", name, (long long)least, nat_text(e->ctx, n));
     else
         return true;
