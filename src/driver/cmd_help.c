@@ -4,6 +4,7 @@
 #include "driver/driver.h"
 #include "frontend/token_class.h"
 #include "driver/profile.h"
+#include "frontend/rule.h"
 #include "ir/prim.h"
 #include "rewrite/manual.h"
 #include "version.h"
@@ -48,6 +49,7 @@ static void put_topics(StrBuf *out)
                  "  primitives   the names of all primitives; `risec help split` is about one of them\n"
                  "  std          the modules of the library; `risec help std.warp` prints one\n"
                  "  rules        the rules and strategies of the library\n"
+                 "  conditions   what the `where` of a rule may say\n"
                  "  run, check   the options of a verb\n"
                  "\nA code such as E0303 is explained by `risec explain E0303`.\n");
 }
@@ -256,9 +258,17 @@ void cmd_help(Ctx *ctx, Driver *d)
             sb_init(&list, ctx);
             rules_list(ctx, &list);
             options_put_wrapped(&out, list.text);
-        } else if (!put_topic(ctx, &out, word) && !put_option_help(&out, word) && !rules_help(ctx, &out, word) && !put_library(ctx, &out, word)) {
-            unknown_topic(ctx, d, word);
-            return;
+        } else {
+            StrBuf condition; /* it may have the name of something else, too */
+            sb_init(&condition, ctx);
+            bool found = rule_condition_help(ctx, &condition, word);
+            bool other = put_topic(ctx, &out, word) || put_option_help(&out, word) || rules_help(ctx, &out, word) || put_library(ctx, &out, word);
+            if (!found && !other) {
+                unknown_topic(ctx, d, word);
+                return;
+            }
+            sb_puts(&out, found && other ? "\n" : "");
+            options_put_wrapped(&out, condition.text);
         }
     }
     if (driver_no_errors(ctx, d))

@@ -19,6 +19,21 @@ static const struct {
 #undef CONDITION
 };
 
+bool rule_condition_help(Ctx *ctx, StrBuf *out, const char *name)
+{
+    bool all = strcmp(name, "conditions") == 0, found = all;
+    if (all)
+        sb_puts(out, "What the `where` of a rule may say, besides conditions over sizes:\n\n");
+    for (int k = 0; k < RULE_CONDITIONS; k++)
+        if (all || strcmp(condition_rows[k].name, name) == 0) {
+            sb_printf(out, all ? "  %s: %s\n" : "`%s` is a condition of rules. It takes %s.\n", condition_rows[k].name, condition_rows[k].takes);
+            found = true;
+        }
+    if (found)
+        sb_puts(out, ctx_printf(ctx, "%sThe table of docs/strategies.md says when each of them holds.\n", all ? "\n" : ""));
+    return found;
+}
+
 bool rule_refuse(Using *u, const char *words)
 {
     if (!*u->why)
@@ -310,7 +325,7 @@ static bool find_lanes(Using *u, const Ast *cond)
     if (!at)
         return refuse_arguments(u, cond);
     if (!lanes)
-        return rule_refuse(u, "no `mapWarp` is around it");
+        return rule_refuse(u, "no `mapWarp` is around it, so the rule wants `level warp`");
     if (at->filled && !nat_equal(u->e->ctx, u->e->facts, at->nat, lanes))
         return rule_refuse(u, ctx_printf(u->e->ctx, "`mapWarp` gives each element %s lanes here", nat_text(u->e->ctx, lanes)));
     fill(at, lanes);
