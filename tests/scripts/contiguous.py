@@ -102,7 +102,7 @@ OF_BLOCKS = re.compile(r"\bblockZ? [/%] size(?:_\d+)?\b")
 OF_SIZES = re.compile(r"\b[nmkl] / \d+\b|/ \(size(?:_\d+)?(?:\*\w+)+\)|floor_mod\(\(+[^,]*size[^,]*, \d+\)|\(size(?:_\d+)? \+ \d+\) / \d+")
 # The places of a thread's own folds among all.
 OF_FOLDS = re.compile(r"(?:\bi|\bi\*4|\bi\*4 \+ \d\)|\bthread\)|\bthread \+ \d+\)) [/%] (?:[nmkl]\b|\([nmkl*]+\))|\) / [nmkl]\b|\(\) % [nmkl]\b")  # twice: what is left of one is divided again
-KNOWN = {"const", "int", "long", "Index", "if", "else", "numSM", "nat_min", "nat_max", *NAMES}
+KNOWN = {"const", "int", "long", "Index", "if", "else", "numSM", "nat_min", "nat_max", "floor_div", *NAMES}
 NAMED = re.compile(r"\s*const (?:int|long long|Index) (\w+) = (.*);")
 
 
