@@ -50,7 +50,7 @@ spread_body(float *__restrict__ result, const float *__restrict__ xs, Index n)
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
 
-    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:123
+    // users_lines.rise:4: mapBlock of lib/rules/rows.rise:124
     const Index blocks = (n + 15) / 16;
 #line 4 "users_lines.rise"
     for (Index block = blockIdx.x; block < blocks; block += gridDim.x) {
