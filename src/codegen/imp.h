@@ -135,7 +135,6 @@ typedef enum ImpStmtKind {
     IS_NOTE   /* note: the pattern of the program that starts here; a comment in CUDA */
 } ImpStmtKind;
 
-enum { WARP_LANES = 32 };
 typedef enum SyncScope { SYNC_WARP, SYNC_BLOCK } SyncScope;
 
 typedef struct ImpServed { /* a scalar, or a component, of the totals that are served */

@@ -1,7 +1,7 @@
 #include "codegen/lowering.h"
 #include "ir/terms.h"
 
-enum { MAX_THREADS = 1024, MAX_UNROLLED_SLOTS = 32 };
+enum { MAX_UNROLLED_SLOTS = 32 };
 
 /* ---- the plan: threads and blocks from the extents of the maps ------------------------------------------------------ */
 

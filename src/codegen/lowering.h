@@ -14,6 +14,7 @@
 #include "support/table.h"
 
 typedef struct View View;
+enum { MAX_THREADS = 1024 }; /* of a block */
 
 typedef enum ViewKind {
     VIEW_ERROR,  /* reported before; absorbs */

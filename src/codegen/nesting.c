@@ -2,8 +2,6 @@
 #include "codegen/lowering.h"
 #include "ir/terms.h"
 
-enum { MOST_THREADS = 1024 }; /* of a block */
-
 static bool any3(const bool flags[3]) { return flags[0] || flags[1] || flags[2]; }
 
 /* ---- what is meant ---------------------------------------------------------------------------------------------------------------- */
@@ -96,12 +94,12 @@ static Diag *check_parts(Lowering *lw, const Core *map)
     if (map->prim.id != P_mapWarp || k->lanes == WARP_LANES || nat_is(n, parts))
         return NULL;
     Diag *d = lower_error(lw, E0402, map->span, "mapWarp over %s elements, where the block has %d parts of %d lanes", nat_text(lw->ctx, n), parts, k->lanes);
-    bool whole = nat_is_const(n) && n->value % in_warp == 0 && n->value <= MOST_THREADS / k->lanes;
+    bool whole = nat_is_const(n) && n->value % in_warp == 0 && n->value <= MAX_THREADS / k->lanes;
     if (whole)
         diag_help(lw->ctx, d, "let the block have %lld threads", (long long)n->value * k->lanes);
     else
         diag_help(lw->ctx, d, "let each part compute one element: split the array into rows of %d for the blocks, or of another multiple of %d up to %d",
-                  256 / k->lanes, in_warp, MOST_THREADS / k->lanes);
+                  256 / k->lanes, in_warp, MAX_THREADS / k->lanes);
     return d;
 }
 

@@ -30,7 +30,7 @@ static bool may_shuffle(Lowering *lw, const Core *e, const View *source)
         const char *fewer = ctx_printf(ctx, "put `padTo(%d, e)` before their first `mapLane`, with an e that changes no result", lw->kernel->lanes);
         const char *share = ctx_printf(ctx, "let each lane fold several of them first: `split(k) |> mapLane(reduceSeq(op, e)) |> toPrivate`, with %d rows of k", lw->kernel->lanes);
         if (e->prim.id == P_reduceWarp)
-            diag_help(ctx, d, lanes_fit(n) ? "let as many lanes compute an element, `mapWarp[lanes = %s]`, or %s" : "give an element to as many lanes as it has values, %s, or %s", nat_text(ctx, n), more ? share : fewer);
+            diag_help(ctx, d, "%s%s", lanes_fit(n) ? ctx_printf(ctx, "let as many lanes compute an element, `mapWarp[lanes = %s]`, or ", nat_text(ctx, n)) : "", more ? share : fewer);
         else
             diag_help(ctx, d, "a part of a warp has `reduceWarp`; the other shuffles are for whole warps: `mapWarp` without `lanes`");
     } else if (view_is_private(source) && !view_owner(lw, source, P_mapLane, 0).stride) {

@@ -261,7 +261,7 @@ void cmd_help(Ctx *ctx, Driver *d)
         } else {
             StrBuf condition; /* it may have the name of something else, too */
             sb_init(&condition, ctx);
-            bool found = rule_condition_help(ctx, &condition, word);
+            bool found = rule_condition_help(&condition, word);
             bool other = put_topic(ctx, &out, word) || put_option_help(&out, word) || rules_help(ctx, &out, word) || put_library(ctx, &out, word);
             if (!found && !other) {
                 unknown_topic(ctx, d, word);

@@ -90,9 +90,11 @@ bool size_option_fits(Elab *e, const char *name, int64_t least, Nat n, Span span
 {
     if (strcmp(name, "minBlocks") == 0 && !launch_has_min_blocks(n))
         elab_error(e, E0332, span, MIN_BLOCKS_FAULT, nat_text(e->ctx, n));
-    else if (strcmp(name, "lanes") == 0 && nat_is_const(n) && !lanes_fit(n))
+    else if (strcmp(name, "lanes") == 0 && (lanes_fit(n) || !nat_is_const(n))) /* what is not known here, launch.c asks */
+        return true;
+    else if (strcmp(name, "lanes") == 0)
         elab_error(e, E0332, span, LANES_FAULT, nat_text(e->ctx, n));
-    else if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, least), n) && strcmp(name, "lanes") != 0) /* of those, launch.c asks */
+    else if (!nat_le(e->ctx, e->facts, nat_const(e->ctx, least), n))
         elab_error(e, E0332, span, "`%s` is at least %lld, and this is %s", name, (long long)least, nat_text(e->ctx, n));
     else
         return true;
@@ -136,7 +138,7 @@ static bool named_option(Elab *e, Fun *f, const char *name, const Ast *item, Spa
         return false;
     if (!size_option_fits(e, name, sizes[k].least, n, item->span))
         return false;
-    bool whole = sizes[k].at == &f->options.lanes && nat_is(n, 32); /* a whole warp, as without it */
+    bool whole = sizes[k].at == &f->options.lanes && nat_is(n, WARP_LANES); /* a whole warp, as without it */
     *sizes[k].at = whole ? NULL : n;
     return true;
 }

@@ -19,7 +19,7 @@ typedef enum RuleAsked {
     CHECKS         /* at the end: it holds or does not */
 } RuleAsked;
 /* What `risec help NAME` prints of a condition, and `risec help conditions` of all. False: it is none. */
-bool rule_condition_help(Ctx *ctx, StrBuf *out, const char *name);
+bool rule_condition_help(StrBuf *out, const char *name);
 /* Which condition is written there, if its name means nothing else. */
 RuleCondition rule_condition(const Ast *cond);
 /* Whether that argument of it is a parameter that it finds then. */

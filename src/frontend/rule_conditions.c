@@ -19,7 +19,7 @@ static const struct {
 #undef CONDITION
 };
 
-bool rule_condition_help(Ctx *ctx, StrBuf *out, const char *name)
+bool rule_condition_help(StrBuf *out, const char *name)
 {
     bool all = strcmp(name, "conditions") == 0, found = all;
     if (all)
@@ -30,7 +30,7 @@ bool rule_condition_help(Ctx *ctx, StrBuf *out, const char *name)
             found = true;
         }
     if (found)
-        sb_puts(out, ctx_printf(ctx, "%sThe table of docs/strategies.md says when each of them holds.\n", all ? "\n" : ""));
+        sb_printf(out, "%sThe table of docs/strategies.md says when %s.\n", all ? "\n" : "", all ? "each of them holds" : "it holds");
     return found;
 }
 

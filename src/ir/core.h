@@ -96,8 +96,9 @@ typedef struct CoreLaunch { /* `launch [...]`; what is not given is NULL */
 
 /* The second argument of __launch_bounds__: no multiprocessor of any device holds more than 32 blocks at once. */
 static inline bool launch_has_min_blocks(Nat n) { return nat_is_const(n) && n->value >= 1 && n->value <= 32; }
+enum { WARP_LANES = 32 };
 /* mapWarp[lanes = n]: the parts of a warp are equal, and shuffles cross them by powers of two. */
-static inline bool lanes_fit(Nat n) { return nat_is_const(n) && n->value >= 2 && n->value <= 32 && !(n->value & (n->value - 1)); }
+static inline bool lanes_fit(Nat n) { return nat_is_const(n) && n->value >= 2 && n->value <= WARP_LANES && !(n->value & (n->value - 1)); }
 #define LANES_FAULT "`lanes` is a constant, 2, 4, 8, 16 or 32, and this is %s"
 #define MIN_BLOCKS_FAULT "`minBlocks` is a constant from 1 to 32, the blocks that a multiprocessor holds at most, and this is %s"
 

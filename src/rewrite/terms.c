@@ -112,7 +112,7 @@ Nat here_lanes(Ctx *ctx, const Here *here)
 {
     for (; here->up; here = here->up)
         if (here->term->kind == CORE_LAMBDA && here->up->term->kind == CORE_PRIM && here->up->term->prim.id == P_mapWarp)
-            return here->up->term->prim.options.lanes ? here->up->term->prim.options.lanes : nat_const(ctx, 32);
+            return here->up->term->prim.options.lanes ? here->up->term->prim.options.lanes : nat_const(ctx, WARP_LANES);
     return NULL;
 }
 

@@ -13,7 +13,7 @@ enum {
     WORD = 16,        /* bytes: what a thread moves at once */
     BOX_WORDS = 768,  /* by the elements of a word: the most elements of a box for one index of n. `permuteEach` of lib/std/matrices.rise moves four of them at once: 48 KiB, which every GPU has */
     FEW_WORDS = 512,  /* by the same: of smaller arrays of four dimensions, a block would have several */
-    BOX_RUNS = 128,   /* the most runs of a box, and half of those of bytes. A box has 16 KiB, so more are shorter than 128 bytes, or 64 */
+    BOX_RUNS = 128,   /* the most runs of a box: it has 16 KiB, so more are shorter than 128 bytes. A box of bytes may have twice as many */
     SHORT_ROW = 64,   /* bytes */
     SECTOR = 32,      /* bytes: rows of whole ones are copied at once, however short they are */
     MOST_BOXES = 5,   /* ways: strategies.patterns follows as many by size */
