@@ -19,6 +19,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_REGISTERS] = {"registers", pass_registers},
     [PASS_CONDITIONS] = {"conditions", pass_conditions},
     [PASS_UNITS] = {"units", pass_units},
+    [PASS_ONE_TILE] = {"one_tile", pass_one_tile},
     [PASS_MEMORY] = {"memory", pass_memory, true},
     [PASS_BARRIERS] = {"barriers", pass_barriers, true},
     [PASS_SINK] = {"sink", pass_sink},

@@ -13,6 +13,7 @@ typedef enum LowerPass {
     PASS_REGISTERS, /* private values: forwarded, reused, never copied */
     PASS_CONDITIONS, /* what is known already is not asked again */
     PASS_UNITS,     /* what a guard leaves out of a fold is left out */
+    PASS_ONE_TILE,  /* a shared buffer lies where an earlier one lay */
     PASS_MEMORY,    /* shared buffers get their bytes by life */
     PASS_BARRIERS,  /* synchronisation from dependencies */
     PASS_SINK,      /* what only one branch needs is computed there */

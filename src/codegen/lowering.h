@@ -469,6 +469,7 @@ void pass_conditions(Lowering *lw);
 void conditions_in_block(Lowering *lw, ImpBlock *block);
 void conditions_in_loop(Lowering *lw, ImpStmt *loop); /* the same for a part, where lw->facts hold */
 void pass_units(Lowering *lw);
+void pass_one_tile(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
 void pass_sink(Lowering *lw);

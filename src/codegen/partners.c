@@ -453,7 +453,7 @@ static bool tells_all(const Look *l, const Spot *write)
     bool all = !t.others, threads = true, warp = t.warp || !k->warp || nat_is_const(k->warp);
     tell_conditions(&t);
     for (int a = 0; a < 3; a++) {
-        all &= t.block[a] || !k->block[a] || nat_is_const(k->block[a]);
+        all &= l->shared || t.block[a] || !k->block[a] || nat_is_const(k->block[a]);
         threads &= t.thread[a] || k->threads[a] == 1;
     }
     for (int d = 0; d + 1 < write->depth && all; d++) {
@@ -481,11 +481,23 @@ static void find_partners(Look *l)
         bool has = is_before_grid_sync(l, read);
         for (int w = 0; w < l->writes.n && !has; w++, matches++)
             has = matches < MAX_MATCHES && is_partner(l, read, l->writes.at[w]) && tells_all(l, l->writes.at[w]);
-        if (!has && blocks_have_parts(l))
+        if (!has && !l->shared && blocks_have_parts(l))
             return;
         if (!has)
             refuse(l, matches < MAX_MATCHES ? ONE_MEMORY_ELSEWHERE : ONE_MEMORY_LARGE);
     }
+}
+
+static void note_names(Look *l)
+{
+    Names names = {.ctx = l->ctx};
+    ImpBlock body = l->kernel->body;
+    walk_stmts(&body, note_name, &names);
+    l->n_names = names.names.n;
+    l->names = names.names.at;
+    l->values = names.values.at;
+    l->n_loops = names.loops.n;
+    l->loops = names.loops.at;
 }
 
 OneMemory partners_prove(Ctx *ctx, const ImpKernel *kernel, const ImpBuf *result, const ImpBuf *input)
@@ -493,15 +505,67 @@ OneMemory partners_prove(Ctx *ctx, const ImpKernel *kernel, const ImpBuf *result
     if (result->rewritten)
         return ONE_MEMORY_EXCHANGED;
     Look l = {.ctx = ctx, .kernel = kernel, .result = result, .input = input, .grid_sync = -1};
-    Names names = {.ctx = ctx};
-    ImpBlock body = kernel->body;
-    walk_stmts(&body, note_name, &names);
-    l.n_names = names.names.n;
-    l.names = names.names.at;
-    l.values = names.values.at;
-    l.n_loops = names.loops.n;
-    l.loops = names.loops.at;
+    note_names(&l);
     look_block(&l, &kernel->body);
     find_partners(&l);
     return l.found;
+}
+
+/* What the statements in a statement do with a buffer. */
+typedef struct Mentions {
+    const ImpBuf *buf;
+    bool here, any, stores;
+} Mentions;
+
+static void mention_buf(void *user, ImpBuf **at)
+{
+    Mentions *m = user;
+    m->here |= *at == m->buf;
+}
+
+static void mention(void *user, ImpStmt *s)
+{
+    Mentions *m = user;
+    m->here = false;
+    if (s->kind != IS_ALLOC)
+        walk_bufs(s, mention_buf, m);
+    m->any |= m->here;
+    switch (s->kind) {
+    case IS_STORE: m->stores |= s->store.buf == m->buf; break;
+    case IS_VSTORE: m->stores |= s->vec.buf == m->buf; break;
+    case IS_DECL: case IS_SET: case IS_VSET: case IS_VLOAD: case IS_FOR: case IS_IF: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
+    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE: m->stores |= m->here; break;
+    }
+}
+
+static Mentions mentions_of(ImpStmt *s, const ImpBuf *buf)
+{
+    Mentions m = {.buf = buf};
+    ImpBlock one = {.list = {&s, 1, 1}};
+    walk_stmts(&one, mention, &m);
+    return m;
+}
+
+bool partners_prove_shared(Ctx *ctx, const ImpKernel *kernel, const ImpBlock *list, const ImpBuf *later, const ImpBuf *earlier)
+{
+    int from = -1, to = -1, filled = -1;
+    for (int i = 0; i < list->list.n; i++) {
+        if (mentions_of(list->list.at[i], earlier).stores)
+            filled = i;
+        if (mentions_of(list->list.at[i], later).stores) {
+            from = from < 0 ? i : from;
+            to = i;
+        }
+    }
+    if (from < 0 || filled >= from)
+        return false;
+    ImpBlock part = {.list = {list->list.at + filled + 1, to - filled, to - filled}};
+    for (int i = to + 1; i < list->list.n; i++)
+        if (mentions_of(list->list.at[i], earlier).any)
+            return false;
+    Look l = {.ctx = ctx, .kernel = kernel, .result = later, .input = earlier, .grid_sync = -1, .shared = true};
+    note_names(&l);
+    look_block(&l, &part);
+    find_partners(&l);
+    return l.found == ONE_MEMORY_ALLOWED;
 }

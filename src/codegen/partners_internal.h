@@ -35,6 +35,7 @@ typedef struct Look {
     Spots reads, writes;
     Spot here;
     int grid_sync; /* the first one, among the kernel's own statements; -1: none */
+    bool shared;   /* both are of each block: its blocks need not be told apart */
     OneMemory found;
 } Look;
 

@@ -17,31 +17,13 @@ template <typename Tile> static __device__ __forceinline__ void full_or_not(bool
 }
 #endif
 
-// functions.rise:21: foldOfBlock of functions.rise:18
-static __device__ __forceinline__ void
-scaledSum_foldOfBlock(float *shared_1, float *shared, float *result, float acc)
-{
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int thread = threadIdx.x;
-
-    if (lane == 0) shared_1[warp] = acc;
-
-    // functions.rise:22: mapThreads
-    __syncthreads();
-    if (thread < 2) shared[thread] = shared_1[thread];
-
-    // functions.rise:23: mapThreads
-    __syncwarp();
-    if (thread == 0) result[0] = 0.0f + shared[0] + shared[1];
-}
-
 // scaledSum_small for n <= 300: 64 threads a block, 1 block
 extern "C" __global__ void __launch_bounds__(64)
 scaledSum_small(float *__restrict__ result, float scale, const float *__restrict__ xs, int n)
 {
-    __shared__ float shared[2];
     __shared__ float shared_1[2];
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
     // functions.rise:21: mapLane
@@ -69,7 +51,11 @@ scaledSum_small(float *__restrict__ result, float scale, const float *__restrict
         acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
     // functions.rise:21: mapLane of lib/std/warp.rise:9
-    scaledSum_foldOfBlock(shared_1, shared, result, acc);
+    if (lane == 0) shared_1[warp] = acc;
+
+    // functions.rise:23: mapThreads
+    __syncthreads();
+    if (thread == 0) result[0] = 0.0f + shared_1[0] + shared_1[1];
 }
 
 // scaledSum_large for n > 300: 64 threads a block, ceilDiv(n, 500) blocks
@@ -77,8 +63,9 @@ template <typename Index>
 static __device__ __forceinline__ void
 scaledSum_large_body(float scale, const float *__restrict__ xs, float *__restrict__ parts, Index n)
 {
-    __shared__ float shared[2];
     __shared__ float shared_1[2];
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
     // functions.rise:30: mapBlock
@@ -106,7 +93,11 @@ scaledSum_large_body(float scale, const float *__restrict__ xs, float *__restric
 
         // functions.rise:21: mapLane of lib/std/warp.rise:9
         __syncthreads();
-        scaledSum_foldOfBlock(shared_1, shared, parts + block, acc);
+        if (lane == 0) shared_1[warp] = acc;
+
+        // functions.rise:23: mapThreads
+        __syncthreads();
+        if (thread == 0) parts[block] = 0.0f + shared_1[0] + shared_1[1];
     }
 }
 
@@ -128,8 +119,9 @@ template <typename Index>
 static __device__ __forceinline__ void
 scaledSum_large_finish_body(float *__restrict__ result, const float *__restrict__ parts, Index n)
 {
-    __shared__ float shared[2];
     __shared__ float shared_1[2];
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
     // functions.rise:21: mapLane
@@ -147,7 +139,11 @@ scaledSum_large_finish_body(float *__restrict__ result, const float *__restrict_
         acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
     // functions.rise:21: mapLane of lib/std/warp.rise:9
-    scaledSum_foldOfBlock(shared_1, shared, result, acc);
+    if (lane == 0) shared_1[warp] = acc;
+
+    // functions.rise:23: mapThreads
+    __syncthreads();
+    if (thread == 0) result[0] = 0.0f + shared_1[0] + shared_1[1];
 }
 
 extern "C" __global__ void __launch_bounds__(64)
@@ -160,31 +156,6 @@ extern "C" __global__ void __launch_bounds__(64)
 scaledSum_large_finish_64(float *__restrict__ result, const float *__restrict__ parts, long long n)
 {
     scaledSum_large_finish_body<long long>(result, parts, n);
-}
-
-// functions.rise:21: foldOfBlock of functions.rise:18
-static __device__ __forceinline__ void
-least_foldOfBlock(float *shared_1_1, int *shared_2_1, float *shared_1, int *shared_2, float acc_1,
-                  int acc_2)
-{
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int thread = threadIdx.x;
-
-    if (lane == 0) {
-        shared_1_1[warp] = acc_1;
-        shared_2_1[warp] = acc_2;
-    }
-
-    // functions.rise:22: mapThreads
-    __syncthreads();
-    if (thread < 2) {
-        shared_1[thread] = shared_1_1[thread];
-        shared_2[thread] = shared_2_1[thread];
-    }
-
-    // functions.rise:23: mapThreads
-    __syncwarp();
 }
 
 // functions.rise:6: nearest
@@ -202,10 +173,10 @@ static __device__ __forceinline__ void
 least_body(const float *__restrict__ xs, float *__restrict__ parts_1, int *__restrict__ parts_2,
            Index n)
 {
-    __shared__ float shared_1[2];
-    __shared__ int shared_2[2];
     __shared__ float shared_1_1[2];
     __shared__ int shared_2_1[2];
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
     // functions.rise:37: mapBlock
@@ -239,15 +210,21 @@ least_body(const float *__restrict__ xs, float *__restrict__ parts_1, int *__res
 
         // functions.rise:21: mapLane of lib/std/warp.rise:9
         __syncthreads();
-        least_foldOfBlock(shared_1_1, shared_2_1, shared_1, shared_2, acc_1, acc_2);
+        if (lane == 0) {
+            shared_1_1[warp] = acc_1;
+            shared_2_1[warp] = acc_2;
+        }
+
+        // functions.rise:23: mapThreads
+        __syncthreads();
         if (thread == 0) {
             float acc_1_1 = INFINITY;
             int acc_2_1 = 2147483647;
-            const float b_1 = shared_1[0];
-            const int b_2 = shared_2[0];
+            const float b_1 = shared_1_1[0];
+            const int b_2 = shared_2_1[0];
             least_nearest(acc_1_1, acc_2_1, b_1, b_2);
-            const float b_1_1 = shared_1[1];
-            const int b_2_1 = shared_2[1];
+            const float b_1_1 = shared_1_1[1];
+            const int b_2_1 = shared_2_1[1];
             least_nearest(acc_1_1, acc_2_1, b_1_1, b_2_1);
             parts_1[block] = acc_1_1;
             parts_2[block] = acc_2_1;
@@ -274,10 +251,10 @@ static __device__ __forceinline__ void
 least_finish_body(float *__restrict__ result_1, int *__restrict__ result_2,
                   const float *__restrict__ parts_1, const int *__restrict__ parts_2, Index n)
 {
-    __shared__ float shared_1[2];
-    __shared__ int shared_2[2];
     __shared__ float shared_1_1[2];
     __shared__ int shared_2_1[2];
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
     // functions.rise:21: mapLane
@@ -310,15 +287,21 @@ least_finish_body(float *__restrict__ result_1, int *__restrict__ result_2,
     }
 
     // functions.rise:21: mapLane of lib/std/warp.rise:9
-    least_foldOfBlock(shared_1_1, shared_2_1, shared_1, shared_2, acc_1, acc_2);
+    if (lane == 0) {
+        shared_1_1[warp] = acc_1;
+        shared_2_1[warp] = acc_2;
+    }
+
+    // functions.rise:23: mapThreads
+    __syncthreads();
     if (thread == 0) {
         float acc_1_1 = INFINITY;
         int acc_2_1 = 2147483647;
-        const float b_1 = shared_1[0];
-        const int b_2 = shared_2[0];
+        const float b_1 = shared_1_1[0];
+        const int b_2 = shared_2_1[0];
         least_nearest(acc_1_1, acc_2_1, b_1, b_2);
-        const float b_1_1 = shared_1[1];
-        const int b_2_1 = shared_2[1];
+        const float b_1_1 = shared_1_1[1];
+        const int b_2_1 = shared_2_1[1];
         least_nearest(acc_1_1, acc_2_1, b_1_1, b_2_1);
         result_1[0] = acc_1_1;
         result_2[0] = acc_2_1;
