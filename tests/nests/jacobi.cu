@@ -131,7 +131,7 @@ static __device__ __forceinline__ void
 jacobi_case2_finish_body(float *__restrict__ result, const float *__restrict__ result_1, Index n,
                          Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:31
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:29
     const Index end = (m / 4)*n;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         const float4 v = load4<true>(result_1 + i*4);
@@ -226,7 +226,7 @@ static __device__ __forceinline__ void
 jacobi_case4_body(const float *__restrict__ result_1, float *__restrict__ result_next, Index n,
                   Index m)
 {
-    // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:31
+    // jacobi.rise:6: mapGlobal of lib/std/vectors.rise:29
     const Index size = m / 4;
     const Divisor<Index> by_size(size);
     for (Index i = blockIdx.x*256 + threadIdx.x; i < size*n; i += gridDim.x*256) {
@@ -365,7 +365,7 @@ template <typename Index, bool aligned>
 static __device__ __forceinline__ void
 jacobi_case6_body(const float *__restrict__ xs, float *__restrict__ result_1, Index n, Index m)
 {
-    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:31
+    // jacobi.rise:2: mapGlobal of lib/std/vectors.rise:29
     const Index end = (m / 4)*n;
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         const float4 v = load4<aligned>(xs + i*4);
