@@ -18,7 +18,7 @@
 #include "ir/operator.h"
 #include "schedule/shape.h"
 
-enum { MOST_FOLDS = 4 }; /* go together: each thread has so many values for each of its columns */
+enum { MOST_FOLDS = 6 }; /* go together: each thread has so many values for each of its columns */
 
 typedef struct Fold Fold;
 
@@ -47,7 +47,6 @@ typedef struct Merge {
     Member *at;
     Table of_var; /* from an array to its Member */
     Table of_read; /* from an array that is read to its Folds */
-    VEC(Fold *) folds;
     bool any;
 } Merge;
 
@@ -170,15 +169,18 @@ static Core *cell_over(const Merge *m, const Fold *fold, const Member *member)
     return cell;
 }
 
-/* Do both read an element of one array? */
+/* Does a cell of the fold read an element that this one reads, too? */
 static bool share_read(const Merge *m, const Fold *fold, Core *cell)
 {
     const Nest *first = fold->first->nest;
-    FullReads a = full_reads(m, first, fold->axis, fold->cells.at[0]), b = full_reads(m, first, fold->axis, cell);
-    for (int i = 0; i < a.reads.n; i++)
-        for (int k = 0; k < b.reads.n; k++)
-            if (core_same(m->ctx, a.reads.at[i], b.reads.at[k]))
-                return true;
+    FullReads own = full_reads(m, first, fold->axis, cell);
+    for (int c = 0; c < fold->cells.n; c++) {
+        FullReads read = full_reads(m, first, fold->axis, fold->cells.at[c]);
+        for (int i = 0; i < read.reads.n; i++)
+            for (int k = 0; k < own.reads.n; k++)
+                if (core_same(m->ctx, read.reads.at[i], own.reads.at[k]))
+                    return true;
+    }
     return false;
 }
 
@@ -204,47 +206,78 @@ static void add_member(Merge *m, Fold *fold, Member *member, Core *cell)
     m->any |= fold->members.n > 1;
 }
 
-/* The folds that read this array, too: those that are full are left out. */
+/* The folds that read this array, too: those that are full, or are part of others, are left out. */
 static Folds *folds_of(const Merge *m, const Core *read)
 {
     Folds *folds = table_get(&m->of_read, base_of(read)->var);
     int n = 0;
     for (int i = 0; folds && i < folds->n; i++)
-        if (folds->at[i]->members.n < MOST_FOLDS)
+        if (folds->at[i]->members.n > 0 && folds->at[i]->members.n < MOST_FOLDS)
             folds->at[n++] = folds->at[i];
     if (folds)
         folds->n = n;
     return folds;
 }
 
-static void place_member(Merge *m, Member *member)
+static void note_reads(Merge *m, Fold *fold, const FullReads *reads)
 {
-    CoreVar *axis;
-    Core *own = fold_element(m->ctx, member->nest->element, &axis, m->next_var), *cell;
-    FullReads reads = full_reads(m, member->nest, axis, own);
-    for (int i = 0; i < reads.reads.n; i++) {
-        Folds *folds = folds_of(m, reads.reads.at[i]);
-        for (int k = 0; folds && k < folds->n; k++)
-            if (takes(m, folds->at[k], member, &cell)) {
-                add_member(m, folds->at[k], member, cell);
-                return;
-            }
-    }
-    Fold *fold = NEW(m->ctx, Fold);
-    *fold = (Fold){.first = member, .axis = axis};
-    add_member(m, fold, member, own);
-    vec_push(m->ctx, &m->folds, fold);
-    for (int i = 0; i < reads.reads.n; i++) {
-        const CoreVar *var = base_of(reads.reads.at[i])->var;
+    for (int i = 0; i < reads->reads.n; i++) {
+        const CoreVar *var = base_of(reads->reads.at[i])->var;
         Folds *folds = table_get(&m->of_read, var);
         if (!folds) {
             folds = NEW(m->ctx, Folds);
             *folds = (Folds){0};
             table_put(m->ctx, &m->of_read, var, folds);
         }
-        if (!folds->n || folds->at[folds->n - 1] != fold)
+        bool noted = false;
+        for (int k = 0; k < folds->n && !noted; k++)
+            noted = folds->at[k] == fold;
+        if (!noted)
             vec_push(m->ctx, folds, fold);
     }
+}
+
+static void join_member(Merge *m, Fold *fold, Member *member, Core *cell)
+{
+    FullReads reads = full_reads(m, fold->first->nest, fold->axis, cell);
+    add_member(m, fold, member, cell);
+    note_reads(m, fold, &reads);
+}
+
+/* The members of the other fold, too. */
+static void join_fold(Merge *m, Fold *fold, Fold *other)
+{
+    for (int i = 0; i < other->members.n; i++)
+        join_member(m, fold, other->members.at[i], cell_over(m, fold, other->members.at[i]));
+    other->members.n = other->cells.n = 0;
+}
+
+/* A member joins a fold with which it shares a read. Then so do the folds that share another one of its reads:
+ * sums of x and of y meet in the sum of x*y. */
+static void place_member(Merge *m, Member *member)
+{
+    CoreVar *axis;
+    Core *own = fold_element(m->ctx, member->nest->element, &axis, m->next_var), *cell;
+    FullReads reads = full_reads(m, member->nest, axis, own);
+    Fold *home = NULL;
+    for (int i = 0; i < reads.reads.n; i++) {
+        Folds *folds = folds_of(m, reads.reads.at[i]);
+        for (int k = 0; folds && k < folds->n; k++) {
+            Fold *fold = folds->at[k];
+            if (fold == home || fold->members.n == 0 || !takes(m, fold, member, &cell))
+                continue;
+            if (!home)
+                join_member(m, home = fold, member, cell);
+            else if (home->members.n + fold->members.n <= MOST_FOLDS)
+                join_fold(m, home, fold);
+        }
+    }
+    if (home)
+        return;
+    home = NEW(m->ctx, Fold);
+    *home = (Fold){.first = member, .axis = axis};
+    add_member(m, home, member, own);
+    note_reads(m, home, &reads);
 }
 
 /* ---- one fold ----------------------------------------------------------------------------------- */

@@ -1,1 +1,1 @@
-lower merged.rise five --plan
+lower merged.rise seven --plan

@@ -43,6 +43,8 @@ PROGRAMS = [
     ("everyday.rise", "monteCarlo", "n=1000", 1),
     ("everyday.rise", "maskedSoftmax", "n=1000 m=1000", 1),
     ("everyday.rise", "maskedMean", "n=1000 m=1000", 1),
+    ("everyday.rise", "regression", "n=1000", 1),
+    ("everyday.rise", "correlations", "n=200 m=1000", 1),
     ("nested_rows.rise", "tops", "n=1000 m=1000", 2),
     ("attention_after.rise", "halves", "h=8 n=1000 m=1000 d=64", 2),
     ("repeated.rise", "power", "n=5000 steps=3", 6),
