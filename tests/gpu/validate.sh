@@ -3,7 +3,7 @@
 #
 #     tests/gpu/validate.sh [BUILD] [REPORT.md] [STAGE...]      BUILD: build/release; REPORT.md: tests/gpu/report.md
 #
-# Stages, all of them by default: smoke times commands programs order repeat random large twins wrong variants interop package sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
+# Stages, all of them by default: smoke times commands programs order repeat quotients random large twins wrong variants interop package sanitize. A report of some of them says which. Needs bash, python3, the driver and NVRTC; nvcc for
 # sanitize, twins, variants and a part of interop; compute-sanitizer; torch for package and a part of interop. Some twelve minutes on 16 cores.
 #
 # PREFIX: where librise is installed, for interop; without it, and without pkg-config, the programs are built against BUILD. SEED, RANDOM_PROGRAMS, HIGH_PROGRAMS: of the random programs;
@@ -14,7 +14,7 @@ ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(realpath -m "${1:-$ROOT/build/release}")
 REPORT=$(realpath -m "${2:-$ROOT/tests/gpu/report.md}")
 shift $(($# < 2 ? $# : 2))
-ALL='smoke times commands programs order repeat random large twins wrong variants interop package sanitize'
+ALL='smoke times commands programs order repeat quotients random large twins wrong variants interop package sanitize'
 STAGES=${*:-$ALL}
 DEVICE=${DEVICE:-gpu}
 RISEC=$BUILD/risec
@@ -162,6 +162,14 @@ repeat() {
     cat "$WORK/repeat" >>"$LOG"
     grep '^not ok' "$WORK/repeat"
     [ $code -eq 0 ] && say "ok repeat: $(grep -c '^ok' "$WORK/repeat") entries, four runs each" || say "not ok repeat: exit code $code"
+}
+
+# Each quotient of two f16 or bf16 numbers.
+quotients() {
+    timeout 120 python3 tests/gpu/quotients.py "$RISEC" "$DEVICE" >"$WORK/quotients" 2>&1
+    local code=$?
+    cat "$WORK/quotients" >>"$LOG"
+    [ $code -eq 0 ] && say "ok quotients: all pairs of two types" || say "not ok quotients: $(grep -v '^ok' "$WORK/quotients" | tail -1)"
 }
 
 # The same programs each time, and others each time, whose seed is printed.
