@@ -2,10 +2,13 @@
  *
  *   b[i] = f(a[i]), and nobody reads a[i] afterwards   ->   a[i] = f(a[i])
  *
- * If each thread that reads a cell of `a` stores to the same cell of `b` afterwards, then `b` is `a`: blocks need half of the memory, and more of them are
- * on a multiprocessor. partners.c proves it. Whoever stages rows, has each thread compute its own, and writes the results from shared memory has such arrays.
+ * If each thread that reads a cell of `a` stores to the same cell of `b` afterwards, then `b` is `a`.
+ * So blocks need half of the memory, and more of them are on a multiprocessor. partners.c proves it. A
+ * program has such arrays if its blocks stage rows, if each thread computes its own rows, and if the
+ * results pass through shared memory, too.
  *
- * Requires: IS_ALLOC comes before the accesses, in a list of statements that holds them all. Keeps every value. */
+ * Requires: IS_ALLOC comes before the accesses, in a list of statements that holds them all. Keeps every
+ * value. */
 #include "codegen/lowering.h"
 #include "codegen/partners.h"
 #include "codegen/walk.h"
@@ -23,7 +26,16 @@ static void rename_buf(void *user, ImpBuf **at)
 
 static void rename_in(void *user, ImpStmt *s) { walk_bufs(s, rename_buf, user); }
 
-static bool is_shared_alloc(const ImpStmt *s) { return s->kind == IS_ALLOC && s->alloc->space == SPACE_SHARED && !s->alloc->rewritten; }
+static bool is_shared_alloc(const ImpStmt *s)
+{
+    return s->kind == IS_ALLOC && s->alloc->space == SPACE_SHARED && !s->alloc->rewritten;
+}
+
+/* As many cells of one type, which live as long. */
+static bool alike(const ImpBuf *a, const ImpBuf *b)
+{
+    return a->elem == b->elem && a->count == b->count && a->home == b->home;
+}
 
 /* An array whose place the array that statement `at` allocates can take. NULL: there is none. */
 static ImpBuf *place_for(Lowering *lw, const ImpBlock *block, int at)
@@ -31,7 +43,7 @@ static ImpBuf *place_for(Lowering *lw, const ImpBlock *block, int at)
     const ImpBuf *later = block->list.at[at]->alloc;
     for (int i = 0; i < block->list.n; i++) {
         ImpStmt *s = block->list.at[i];
-        if (i != at && is_shared_alloc(s) && s->alloc->elem == later->elem && s->alloc->count == later->count && s->alloc->home == later->home &&
+        if (i != at && is_shared_alloc(s) && alike(s->alloc, later) &&
             partners_prove_shared(lw->ctx, lw->kernel, block, later, s->alloc))
             return s->alloc;
     }
@@ -41,8 +53,9 @@ static ImpBuf *place_for(Lowering *lw, const ImpBlock *block, int at)
 /* A cell that is stored to itself: what is a copy of the earlier array. */
 static bool stores_to_itself(const ImpStmt *s)
 {
-    const ImpExpr *value = s->kind == IS_STORE ? s->store.value : NULL;
-    return value && value->kind == IE_LOAD && value->mem.buf == s->store.buf && value->mem.index == s->store.index && s->store.buf->space == SPACE_SHARED;
+    if (s->kind != IS_STORE || s->store.buf->space != SPACE_SHARED || s->store.value->kind != IE_LOAD)
+        return false;
+    return s->store.value->mem.buf == s->store.buf && s->store.value->mem.index == s->store.index;
 }
 
 static void remove_copies(ImpBlock *block)

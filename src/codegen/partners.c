@@ -533,8 +533,12 @@ static void mention(void *user, ImpStmt *s)
     switch (s->kind) {
     case IS_STORE: m->stores |= s->store.buf == m->buf; break;
     case IS_VSTORE: m->stores |= s->vec.buf == m->buf; break;
-    case IS_DECL: case IS_SET: case IS_VSET: case IS_VLOAD: case IS_FOR: case IS_IF: case IS_SYNC: case IS_ALLOC: case IS_NOTE: break;
-    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE: m->stores |= m->here; break;
+    case IS_DECL: case IS_SET: case IS_VSET: case IS_VLOAD: case IS_FOR: case IS_IF: case IS_SYNC:
+    case IS_ALLOC: case IS_NOTE:
+        break;
+    case IS_ATOMIC: case IS_TICKET: case IS_GRID_SYNC: case IS_GIVE: case IS_AWAIT: case IS_SERVE:
+        m->stores |= m->here;
+        break;
     }
 }
 
@@ -546,7 +550,8 @@ static Mentions mentions_of(ImpStmt *s, const ImpBuf *buf)
     return m;
 }
 
-bool partners_prove_shared(Ctx *ctx, const ImpKernel *kernel, const ImpBlock *list, const ImpBuf *later, const ImpBuf *earlier)
+bool partners_prove_shared(Ctx *ctx, const ImpKernel *kernel, const ImpBlock *list, const ImpBuf *later,
+                           const ImpBuf *earlier)
 {
     int from = -1, to = -1, filled = -1;
     for (int i = 0; i < list->list.n; i++) {
@@ -563,7 +568,8 @@ bool partners_prove_shared(Ctx *ctx, const ImpKernel *kernel, const ImpBlock *li
     for (int i = to + 1; i < list->list.n; i++)
         if (mentions_of(list->list.at[i], earlier).any)
             return false;
-    Look l = {.ctx = ctx, .kernel = kernel, .result = later, .input = earlier, .grid_sync = -1, .shared = true};
+    Look l = {.ctx = ctx, .kernel = kernel, .result = later, .input = earlier, .grid_sync = -1};
+    l.shared = true;
     note_names(&l);
     look_block(&l, &part);
     find_partners(&l);

@@ -8,6 +8,7 @@
 OneMemory partners_prove(Ctx *ctx, const ImpKernel *kernel, const ImpBuf *result, const ImpBuf *input);
 /* The same of two buffers in shared memory whose life is one trip of this list of statements. Both may be
  * filled and read in it. */
-bool partners_prove_shared(Ctx *ctx, const ImpKernel *kernel, const ImpBlock *list, const ImpBuf *later, const ImpBuf *earlier);
+bool partners_prove_shared(Ctx *ctx, const ImpKernel *kernel, const ImpBlock *list, const ImpBuf *later,
+                           const ImpBuf *earlier);
 
 #endif

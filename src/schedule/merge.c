@@ -1,4 +1,4 @@
-/* Folds of one array over the same axes go through it together, as a fold of tuples.
+/* Folds over the same axes that share an array go through their arrays together, as a fold of tuples.
  *
  *   total[j] = reduce(+, 0, xs[k][j]);  most[j] = reduce(max, -inf, xs[k][j])
  *     ->  total_most[j] = reduce((a, b) (c, d) => (a + c, max(b, d)), (0, -inf), (xs[k][j], xs[k][j]))
