@@ -31,9 +31,9 @@
 #include "support/stack.h"
 
 #ifdef __SANITIZE_ADDRESS__
-enum { SECONDS = 60 };
+enum { SECONDS = 120 };
 #else
-enum { SECONDS = 20 };
+enum { SECONDS = 40 };
 #endif
 enum { BATCH = 500, SHOWN = 40, LARGEST = 1 << 16, MAX_STEPS = 60000, LAUNCHES = 2, ENTRIES = 3, PATH_BYTES = 4096 };
 #define MEMORY (((rlim_t)1 << 30) + ((rlim_t)STACK_MIB << 20)) /* addresses; a stack takes few of its own */

@@ -1,0 +1,1 @@
+test told_attention.rise
