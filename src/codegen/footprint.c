@@ -419,6 +419,17 @@ static Conflict cell_conflict(const Footprint *a, int64_t i, const Footprint *b,
     return a->thread[i] != b->thread[j] || a->many[i] || b->many[j] ? CONFLICT_WARP : CONFLICT_NONE;
 }
 
+/* cell_conflict finds nothing in any of n cells. In one loop without branches, as this is asked of all pairs of accesses, and mostly so. */
+static bool cells_apart(const Footprint *a, int64_t i, const Footprint *b, int64_t j, int64_t n)
+{
+    int shared = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int x = a->thread[i + k], y = b->thread[j + k];
+        shared |= (x >= 0) & (y >= 0) & ((x != y) | (a->many[i + k] != 0) | (b->many[j + k] != 0));
+    }
+    return !shared;
+}
+
 /* Does the buffer end before the other one begins? */
 static bool ends_before(const ImpBuf *a, const ImpBuf *b)
 {
@@ -452,8 +463,10 @@ static Conflict cells_conflict(const Access *a, const Footprint *x, const Access
         oa = ob = 0;
     Conflict found = CONFLICT_NONE;
     if (sa == sb && (oa - ob) % sa == 0) { /* cell i of one is cell i + shift of the other */
-        int64_t shift = (oa - ob) / sa + x->lo - delta->value - y->lo;
-        for (int64_t i = shift < 0 ? -shift : 0; i < x->n && i + shift < y->n && found != CONFLICT_BLOCK; i++)
+        int64_t shift = (oa - ob) / sa + x->lo - delta->value - y->lo, from = shift < 0 ? -shift : 0, to = x->n < y->n - shift ? x->n : y->n - shift;
+        if (cells_apart(x, from, y, from + shift, to - from))
+            return CONFLICT_NONE;
+        for (int64_t i = from; i < to && found != CONFLICT_BLOCK; i++)
             found = worse(found, cell_conflict(x, i, y, i + shift));
         return found;
     }

@@ -242,7 +242,7 @@ static bool proved(Ctx *ctx, NatEnv *env, Nat difference, Nat a, Nat b)
     if (known)
         return known->yes;
     bool yes = false;
-    if (!nat_refuted(env, FACT_LE, a, b)) {
+    if (!nat_refuted(ctx, env, FACT_LE, a, b)) {
         Nat d = nat_env_simplify(env, difference);
         yes = !nat_is_error(d) && (is_a_fact(env, d) || nat_prove_nat(ctx, env, d, a, b));
     }
@@ -378,7 +378,7 @@ bool nat_divides(Ctx *ctx, const NatFacts *facts, Nat k, Nat n)
     const Answer *known = ask(ctx, ASK_DIVIDES, env, k, n);
     if (known)
         return known->yes;
-    bool yes = !nat_refuted(env, FACT_DIVIDES, k, n) &&
+    bool yes = !nat_refuted(ctx, env, FACT_DIVIDES, k, n) &&
                (divides_in(ctx, facts, env, k, n) || terms_are_multiples(ctx, facts, k, n));
     answer(ctx, ASK_DIVIDES, env, k, n, yes, (NatRange){0});
     return yes;
@@ -402,7 +402,7 @@ static bool is_false(Ctx *ctx, const NatFacts *facts, const NatFact *fact)
 /* Do the facts hold for some numbers that were tried? */
 static bool has_model(Ctx *ctx, NatEnv *env)
 {
-    return nat_refuted(env, FACT_LE, nat_const(ctx, 1), nat_const(ctx, 0));
+    return nat_refuted(ctx, env, FACT_LE, nat_const(ctx, 1), nat_const(ctx, 0));
 }
 
 bool nat_no_scope(Ctx *ctx, const NatFacts *facts)

@@ -30,6 +30,7 @@ typedef struct NatFull {
     bool divides;    /* is a DIV or MOD, or has one for a factor */
     bool symbolic;   /* mentions a variable that has a bound with variables */
     Nat mate;        /* DIV: a % b, MOD: a / b; once asked for */
+    struct NatValues *values; /* VAR: of nat_model.c; once asked for */
 } NatFull;
 
 static inline const NatFull *nat_full(Nat a) { return (const NatFull *)a; }
@@ -99,10 +100,11 @@ Nat nat_env_simplify(NatEnv *env, Nat a);
 Nat nat_env_put_back(NatEnv *env, Nat a); /* no variable of the environment's own is left */
 
 /* nat_model.c: numbers for variables under which the facts hold. */
-enum { NAT_MODELS = 24, NAT_POOL = 40 };
+enum { NAT_MODELS = 12, NAT_POOL = 40 };
 typedef struct NatModels {
     int n;
     const NatFact *facts;
+    int failed; /* the fact that did not hold in what was tried last */
     int tried, n_held;
     unsigned char held[NAT_MODELS];
     int n_pool;
@@ -112,9 +114,9 @@ NatModels *nat_env_models(NatEnv *env);
 /* A variable of the environment's own that stands for n / k. */
 bool nat_env_witness(const NatEnv *env, Nat var, Nat *n, Nat *k);
 /* Is it wrong in one of them? Then nothing proves it. */
-bool nat_refuted(NatEnv *env, NatFactKind kind, Nat a, Nat b);
+bool nat_refuted(Ctx *ctx, NatEnv *env, NatFactKind kind, Nat a, Nat b);
 /* Is p below 0 in one of them in which a and b, where they are given, have values? env NULL: whatever the bounds of variables allow. */
-bool nat_is_negative_somewhere(NatEnv *env, const Poly *p, Nat a, Nat b);
+bool nat_is_negative_somewhere(Ctx *ctx, NatEnv *env, const Poly *p, Nat a, Nat b);
 
 /* The bounds of a variable in this environment, or NULL. */
 Nat nat_env_lo(const NatEnv *env, Nat var);

@@ -6,12 +6,23 @@ enum {
     SIZES = 8,
     TRIES = 160, /* the first ones know nothing of the facts */
     PLAIN = 32,
-    LOOKUPS = 1000 /* of variables for one number: bounds may mention others, which have bounds */
+    LOOKUPS = 1000 /* of variables for one number: bounds mention others, which have bounds, and so on, deeper than the stack */
+};
+
+/* What a variable is in the models of the environment that asked last. It is found once: its bounds mention others, which have bounds. */
+struct NatValues {
+    const NatEnv *env;
+    uint32_t known; /* by model: of those in which it has a value */
+    int tried; /* value: in the one of this number that is tried, and may be no model; from 1 */
+    int64_t value;
+    int64_t of[NAT_MODELS];
 };
 
 typedef struct Model {
+    Ctx *ctx;
     const NatEnv *env; /* or NULL */
     NatModels *models;
+    int at;     /* among those that hold; -1: it is tried */
     int number; /* the first ones give all sizes the same number, and indices their least and most in turn; the last ones take sizes from the pool */
     int left;   /* lookups */
 } Model;
@@ -34,9 +45,8 @@ static int64_t size_of(const Model *m, Nat var)
     return sizes[(uint32_t)(alike ? m->number / 2 : m->number + (int)(var->id % 61) * 5) % SIZES];
 }
 
-static bool value_of(void *user, Nat var, int64_t *value)
+static bool compute_value(Model *m, Nat var, int64_t *value)
 {
-    Model *m = user;
     Nat n, k;
     int64_t lo = 0, hi;
     if (m->env && nat_env_witness(m->env, var, &n, &k)) {
@@ -56,6 +66,40 @@ static bool value_of(void *user, Nat var, int64_t *value)
         return false;
     bool most = (m->number < 2 * SIZES ? (uint32_t)m->number : (uint32_t)m->number + var->id) % 2;
     *value = most ? hi : lo;
+    return true;
+}
+
+static struct NatValues *values_of(const Model *m, Nat var)
+{
+    NatFull *full = (NatFull *)(uintptr_t)var; /* a cache */
+    if (!full->values)
+        full->values = NEW(m->ctx, struct NatValues);
+    if (full->values->env != m->env) {
+        full->values->env = m->env;
+        full->values->known = 0;
+        full->values->tried = 0;
+    }
+    return full->values;
+}
+
+static bool value_of(void *user, Nat var, int64_t *value)
+{
+    Model *m = user;
+    struct NatValues *values = values_of(m, var);
+    bool known = m->at < 0 ? values->tried == m->number + 1 : values->known >> m->at & 1;
+    if (known) {
+        *value = m->at < 0 ? values->value : values->of[m->at];
+        return true;
+    }
+    if (!compute_value(m, var, value))
+        return false;
+    if (m->at < 0) {
+        values->tried = m->number + 1;
+        values->value = *value;
+    } else {
+        values->known |= 1u << m->at;
+        values->of[m->at] = *value;
+    }
     return true;
 }
 
@@ -122,19 +166,25 @@ static void fill_pool(NatModels *models)
 
 /* ---- models ------------------------------------------------------------------------------------------------------------------- */
 
-/* The newest fact first: one that says much, such as an equality that is only supposed, seldom holds. */
-static bool holds(const NatModels *models, Model *m)
+static bool fact_holds(Model *m, const NatFact *fact) { return truth(m, fact->kind, fact->a, fact->b) == 1; }
+
+/* First the fact that did not hold last. Then the newest first: one that says much, such as an equality that is only supposed, seldom holds. */
+static bool holds(NatModels *models, Model *m)
 {
+    if (models->n > 0 && !fact_holds(m, &models->facts[models->failed]))
+        return false;
     for (int i = models->n - 1; i >= 0; i--)
-        if (truth(m, models->facts[i].kind, models->facts[i].a, models->facts[i].b) != 1)
+        if (!fact_holds(m, &models->facts[i])) {
+            models->failed = i;
             return false;
+        }
     return true;
 }
 
 /* Model i of those under which the facts hold. They are looked for when they are asked for. */
-static bool model_at(const NatEnv *env, NatModels *models, int i, Model *m)
+static bool model_at(Ctx *ctx, const NatEnv *env, NatModels *models, int i, Model *m)
 {
-    *m = (Model){.env = env, .models = models};
+    *m = (Model){.ctx = ctx, .env = env, .models = models, .at = -1};
     while (i >= models->n_held && models->n_held < NAT_MODELS && models->tried < (env ? TRIES : PLAIN)) {
         if (models->tried == PLAIN)
             fill_pool(models);
@@ -145,13 +195,14 @@ static bool model_at(const NatEnv *env, NatModels *models, int i, Model *m)
     if (i >= models->n_held)
         return false;
     m->number = models->held[i];
+    m->at = i;
     return true;
 }
 
-bool nat_refuted(NatEnv *env, NatFactKind kind, Nat a, Nat b)
+bool nat_refuted(Ctx *ctx, NatEnv *env, NatFactKind kind, Nat a, Nat b)
 {
     Model m;
-    for (int i = 0; env && model_at(env, nat_env_models(env), i, &m); i++)
+    for (int i = 0; env && model_at(ctx, env, nat_env_models(env), i, &m); i++)
         if (truth(&m, kind, a, b) == 0)
             return true;
     return false;
@@ -171,12 +222,12 @@ static bool number_of_poly(Model *m, const Poly *p, int64_t *value)
     return true;
 }
 
-bool nat_is_negative_somewhere(NatEnv *env, const Poly *p, Nat a, Nat b)
+bool nat_is_negative_somewhere(Ctx *ctx, NatEnv *env, const Poly *p, Nat a, Nat b)
 {
     NatModels none = {0};
     Model m;
     int64_t value;
-    for (int i = 0; model_at(env, env ? nat_env_models(env) : &none, i, &m); i++) {
+    for (int i = 0; model_at(ctx, env, env ? nat_env_models(env) : &none, i, &m); i++) {
         m.left = LOOKUPS;
         if (number_of_poly(&m, p, &value) && value < 0 && (!a || number_of(&m, a, &value)) && (!b || number_of(&m, b, &value)))
             return true;

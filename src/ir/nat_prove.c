@@ -655,7 +655,7 @@ bool nat_prove(Ctx *ctx, const NatEnv *env, const Poly *p, Nat a, Nat b)
         return false;
 
     /* A search that fails is the longest there is. */
-    if (nat_is_negative_somewhere((NatEnv *)(uintptr_t)env, p, a, b))
+    if (nat_is_negative_somewhere(ctx, (NatEnv *)(uintptr_t)env, p, a, b))
         return false;
 
     /* Few uses first, so that what is near is not lost in a long search. */

@@ -1,3 +1,6 @@
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "ir/prim.h"
 
 #include "ir/type.h"
@@ -87,12 +90,35 @@ PrimId prim_opposite(PrimId id)
     return P_COUNT;
 }
 
-PrimId prim_find(const char *name)
+static PrimId by_name[P_COUNT];
+
+static int compare_names(const void *a, const void *b)
+{
+    PrimId x = *(const PrimId *)a, y = *(const PrimId *)b;
+    int order = strcmp(prim_rows[x].name, prim_rows[y].name);
+    return order ? order : (int)x - (int)y;
+}
+
+static void sort_by_name(void)
 {
     for (int id = 0; id < P_COUNT; id++)
-        if (prim_rows[id].name[0] == name[0] && strcmp(prim_rows[id].name, name) == 0)
-            return (PrimId)id;
-    return P_COUNT;
+        by_name[id] = (PrimId)id;
+    qsort(by_name, P_COUNT, sizeof *by_name, compare_names);
+}
+
+PrimId prim_find(const char *name)
+{
+    static pthread_once_t sorted = PTHREAD_ONCE_INIT;
+    pthread_once(&sorted, sort_by_name);
+    int lo = 0, hi = P_COUNT; /* the first one that is not before `name` */
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (strcmp(prim_rows[by_name[mid]].name, name) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < P_COUNT && !strcmp(prim_rows[by_name[lo]].name, name) ? by_name[lo] : P_COUNT;
 }
 
 /* ---- headers ---------------------------------------------------------------------------------------------------- */
