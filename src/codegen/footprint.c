@@ -481,19 +481,34 @@ static Conflict cells_conflict(const Access *a, const Footprint *x, const Access
 
 static void keep_var(void *user, Nat var) { *(Nat *)user = var; }
 
+typedef struct Parity {
+    Nat even, odd; /* the number, where its variable is 2*half, and 2*half + 1 */
+} Parity;
+
+/* The same numbers meet for many pairs of accesses. */
+static const Parity *parity_of(Lowering *lw, Nat number, Nat var)
+{
+    Parity *parity = table_get(&lw->parities, number);
+    if (!parity) {
+        Ctx *ctx = lw->ctx;
+        Nat half = nat_var(ctx, "half", nat_const(ctx, 0), NULL), even = nat_mul_k(ctx, half, 2);
+        parity = NEW(ctx, Parity);
+        *parity = (Parity){nat_subst(ctx, number, var, even), nat_subst(ctx, number, var, nat_add_k(ctx, even, 1))};
+        table_put(ctx, &lw->parities, number, parity);
+    }
+    return parity;
+}
+
 /* As cells_conflict; where the distance hangs on whether one variable is even, both cases for themselves: buffers that alternate. */
 static Conflict parity_conflict(Lowering *lw, const Access *a, const Footprint *x, const Access *b, const Footprint *y, Nat delta)
 {
-    Ctx *ctx = lw->ctx;
-    Nat var = NULL, half;
+    Nat var = NULL;
     if (!nat_is_const(delta))
-        nat_each_var(ctx, delta, keep_var, &var);
+        nat_each_var(lw->ctx, delta, keep_var, &var);
     if (!var)
         return cells_conflict(a, x, b, y, delta);
-    half = nat_var(ctx, "half", nat_const(ctx, 0), NULL);
-    Conflict even = cells_conflict(a, x, b, y, nat_subst(ctx, delta, var, nat_mul_k(ctx, half, 2)));
-    Conflict odd = cells_conflict(a, x, b, y, nat_subst(ctx, delta, var, nat_add_k(ctx, nat_mul_k(ctx, half, 2), 1)));
-    return worse(even, odd);
+    const Parity *parity = parity_of(lw, delta, var);
+    return worse(cells_conflict(a, x, b, y, parity->even), cells_conflict(a, x, b, y, parity->odd));
 }
 
 Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
@@ -515,7 +530,7 @@ Conflict access_conflict(Lowering *lw, Access *a, Access *b, int still)
     }
     if (a->buf != b->buf && !nat_is(y->base, 0))
         return worst(x, y);
-    return parity_conflict(lw, a, x, b, y, nat_sub(lw->ctx, y->base, x->base));
+    return parity_conflict(lw, a, x, b, y, x->base == y->base ? nat_const(lw->ctx, 0) : nat_sub(lw->ctx, y->base, x->base));
 }
 
 /* ---- in place ---------------------------------------------------------------------------------------------------------------- */

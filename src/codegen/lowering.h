@@ -158,6 +158,7 @@ typedef struct Lowering {
     Table uses;        /* by scope: those of the variables that it is the scope of (uses.c) */
     Table starts;      /* by term: whether a kernel may begin in it (launch.c) */
     Table footprints;  /* by scope: those of the accesses in it (footprint.c) */
+    Table parities;    /* by distance of two accesses: what it is where its variable is even, and where it is odd (footprint.c) */
     Span users;        /* the user's text that is being translated */
 } Lowering;
 

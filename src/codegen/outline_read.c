@@ -120,21 +120,34 @@ static void read_neutrals(Outline *o, const Place *p, Reading *r)
     }
 }
 
-Reading *outline_reading(Outline *o, Place *p)
+/* Without the numbers. */
+static Reading *begin_reading(Outline *o, Place *p)
 {
-    if (p->reading)
-        return p->reading;
-    Reading *r = p->reading = NEW(o->ctx, Reading);
-    read_slots(o, p, r);
-    read_neutrals(o, p, r);
-    for (int k = 0; k < r->n_slots; k++) {
-        if (r->slots[k]->kind != SLOT_NAT)
-            continue;
+    if (!p->reading) {
+        p->reading = NEW(o->ctx, Reading);
+        read_slots(o, p, p->reading);
+        read_neutrals(o, p, p->reading);
+    }
+    return p->reading;
+}
+
+/* NULL: the slot has none. */
+static Nat slot_nat(Outline *o, Reading *r, int k)
+{
+    if (!r->nat[k] && r->slots[k]->kind == SLOT_NAT) {
         Nat nat = *r->slots[k]->at;
         nat_each_var(o->ctx, nat, count_mention, r);
         r->nat[k] = nat->has_vars ? nat_subst_many(o->ctx, nat, r->own.n, r->own.at, r->neutral.at)
                                   : nat;
     }
+    return r->nat[k];
+}
+
+Reading *outline_reading(Outline *o, Place *p)
+{
+    Reading *r = begin_reading(o, p);
+    for (int k = 0; k < r->n_slots; k++)
+        slot_nat(o, r, k);
     return r;
 }
 
@@ -265,27 +278,33 @@ static bool same_reg(const Reg *a, const Reg *b)
     return a->declared == b->declared && a->set == b->set && a->read_first == b->read_first;
 }
 
-bool outline_fits(Outline *o, Place *a, Place *b)
+static bool same_threads(const Place *a, const Place *b)
 {
-    const Reading *x = outline_reading(o, a), *y = outline_reading(o, b);
-    bool grid = false;
+    bool grid = false, same = a->kernel->lanes == b->kernel->lanes;
     for (int i = 0; i < a->n; i++)
         grid |= a->forms[i]->grid;
-    if (a->kernel->lanes != b->kernel->lanes)
-        return false;
     for (int axis = 0; axis < 3; axis++)
-        if (a->kernel->threads[axis] != b->kernel->threads[axis] ||
-            (grid && a->kernel->grid[axis]->kind != b->kernel->grid[axis]->kind))
-            return false;
-    if (x->n_slots != y->n_slots || x->reg.n != y->reg.n || x->buf.n != y->buf.n)
-        return false;
-    for (int i = 0; i < x->reg.n; i++)
-        if (!same_reg(&x->reg.at[i], &y->reg.at[i]))
-            return false;
+        same = same && a->kernel->threads[axis] == b->kernel->threads[axis] &&
+               (!grid || a->kernel->grid[axis]->kind == b->kernel->grid[axis]->kind);
+    return same;
+}
+
+/* Do they mention registers and buffers in the same order? */
+static bool same_names(const Reading *x, const Reading *y)
+{
+    bool same = x->n_slots == y->n_slots && x->reg.n == y->reg.n && x->buf.n == y->buf.n;
+    for (int i = 0; same && i < x->reg.n; i++)
+        same = same_reg(&x->reg.at[i], &y->reg.at[i]);
+    for (int k = 0; same && k < x->n_slots; k++)
+        same = x->number[k] == y->number[k];
+    return same;
+}
+
+/* May the numbers, where they differ, be arguments? */
+static bool numbers_fit(Outline *o, Reading *x, Reading *y)
+{
     for (int k = 0; k < x->n_slots; k++) {
-        if (x->number[k] != y->number[k])
-            return false;
-        Nat p = x->nat[k], q = y->nat[k];
+        Nat p = slot_nat(o, x, k), q = slot_nat(o, y, k);
         if (p == q)
             continue;
         if (x->slots[k]->fixed || nat_is_error(p) || nat_is_error(q))
@@ -296,4 +315,10 @@ bool outline_fits(Outline *o, Place *a, Place *b)
             return false;
     }
     return true;
+}
+
+bool outline_fits(Outline *o, Place *a, Place *b)
+{
+    return same_threads(a, b) && same_names(begin_reading(o, a), begin_reading(o, b)) &&
+           numbers_fit(o, a->reading, b->reading);
 }
