@@ -1,6 +1,6 @@
 /* What the files of the CUDA printer share.
  *
- * cuda_print.c: files and kernels. cuda_pieces.c: the text of a kernel alone. cuda_stmt.c: statements. cuda_expr.c: expressions. cuda_tail.c: ends of arrays. cuda_helpers.c: the
+ * cuda_print.c: files and kernels. cuda_pieces.c: the text of a kernel alone. cuda_stmt.c: statements. cuda_scan.c: how blocks of a scan meet. cuda_expr.c: expressions. cuda_tail.c: ends of arrays. cuda_helpers.c: the
  * small functions that expressions call. cuda_functions.c: what several kernels call. cuda_promises.c: `__restrict__`. cuda_host.c, cuda_launches.c, cuda_workspace.c: the functions of the host; cuda_calls.c: what they call. cuda_header.c: the header for C. */
 #ifndef RISEC_CODEGEN_CUDA_INTERNAL_H
 #define RISEC_CODEGEN_CUDA_INTERNAL_H
@@ -178,6 +178,12 @@ bool cuda_are_copies(const Cuda *c, const ImpStmt *vector); /* all values of a V
 void cuda_put_copy(Cuda *c, const ImpExpr *copy, CPrec prec);
 void cuda_put_literal_bits(Cuda *c, const ImpExpr *literal);
 const char *cuda_var_type(Cuda *c, const ImpVar *var); /* of a register; of an array, that of its slots */
+
+/* ---- cuda_scan.c ------------------------------------------------------------------------------------------------------- */
+
+void cuda_put_give(Cuda *c, const ImpStmt *s);
+void cuda_put_await(Cuda *c, const ImpStmt *s);
+void cuda_put_serve(Cuda *c, const ImpStmt *s);
 
 /* ---- cuda_stmt.c ------------------------------------------------------------------------------------------------------- */
 

@@ -478,11 +478,18 @@ Type eval_type(Elab *e, const Ast *ast, const Env *env); /* TY_ERROR after a rep
 Nat eval_nat(Elab *e, const Ast *ast, const Env *env);   /* nat_error after a report */
 bool nat_checked(Elab *e, Nat n, Span span); /* reports an overflow */
 bool nat_nonneg(Elab *e, Nat n); /* proved to be at least 0 */
+void flatten_array(Elab *e, const Ast *ast, int *n, const Ast ***sizes, const Ast **elem); /* of an AST_DOT chain */
+/* `f32.n`: the type of the elements first, and then sizes alone. */
+bool is_order_reversed(Elab *e, int n, const Ast *const *sizes, const Ast *elem, const Env *env);
+Type reversed_type(Elab *e, const Ast *ast, int n, const Ast *const *sizes, const Ast *elem); /* reports it */
+bool same_size(Elab *e, Nat a, Nat b); /* false: see e->mis */
+bool mismatch(Elab *e, Type actual);   /* notes it in e->mis; gives false */
+
+/* elab_match.c */
 bool match_type(Elab *e, const Ast *pattern, const Env *env, Type actual, Span from); /* false: see e->mis */
 bool match_size(Elab *e, const Ast *pattern, const Env *env, Nat actual);
 bool pattern_open(const Ast *ast, const Env *env); /* mentions a hole that is not filled */
 bool pattern_solvable(const Ast *ast, const Env *env);
-void flatten_array(Elab *e, const Ast *ast, int *n, const Ast ***sizes, const Ast **elem); /* of an AST_DOT chain */
 
 /* elab_core.c: making core and values */
 Core *core_new(Elab *e, CoreKind kind, Span span, Type type);

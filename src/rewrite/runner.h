@@ -76,6 +76,27 @@ Core *strategy_mistake(Runner *r, DiagCode code, Span span, const char *words, c
 /* What goes on and on: reported as E0805, but within `bounded`, which then does not apply. Gives NULL. */
 Core *strategy_endless(Runner *r, Span span, const char *words, const char *note);
 
+/* ---- traversal.c ---- */
+const Here *here_with(Ctx *ctx, const Here *here, Core *term);
+/* The term at `to`, which lies in or below `here`, replaced: the term at `here`. */
+Core *lift(Ctx *ctx, const Here *here, const Here *to, Core *term);
+typedef enum PlaceOrder { HERE_ONLY, TOP_DOWN, BOTTOM_UP } PlaceOrder;
+/* At the first place, in this order, that it applies at. */
+Core *once(Runner *r, Strategy s, const Here *here, PlaceOrder order);
+/* As often as it applies so; `least` times at least. */
+Core *again(Runner *r, Strategy s, const Here *here, PlaceOrder order, int least, Span span);
+Core *everywhere(Runner *r, Strategy s, const Here *here);
+/* At a place, and then below what has become of it, so that of terms in a row every other one is left alone. */
+Core *downwards(Runner *r, Strategy s, const Here *here);
+/* In the function that a primitive applies; lets: behind its lets. */
+Core *in_function(Runner *r, Strategy s, const Here *here, bool lets, Span span);
+Core *in_items(Runner *r, Strategy s, const Here *here, Span span);
+/* The last argument, where the primitive is applied to data. */
+Core *in_argument(Runner *r, Strategy s, const Here *here, Span span);
+Core *in_branch(Runner *r, Strategy s, const Here *here, int child, const char *word, Span span);
+/* It does not apply where it takes too long. */
+Core *bounded(Runner *r, Strategy s, const Here *here, Span span);
+
 /* ---- arguments.c ---- */
 /* `f(a, b)` and `f{k = a}`: the function and what it is given. */
 typedef struct SCall {
