@@ -1,4 +1,4 @@
-/* What the two files of the resolver share: the walk over all names, and what to say of those that mean nothing. */
+/* What the files of the resolver share: the walk over all names, what to say of those that mean nothing, and of those that mean themselves. */
 #ifndef RISEC_FRONTEND_ELAB_RESOLVE_H
 #define RISEC_FRONTEND_ELAB_RESOLVE_H
 
@@ -46,6 +46,10 @@ bool resolve_bound(const Local *scope, const char *name);
 bool resolve_known(const Resolver *r, const char *name, const Local *scope);
 /* What uses the item that is walked has nothing more to say, and neither has its own elaboration. */
 void resolve_unusable(Resolver *r);
+
+/* elab_cycles.c. Report names that have two meanings, and items that use themselves. */
+void check_duplicates(Resolver *r, const FileScope *scope);
+void find_cycles(Resolver *r);
 
 /* Reports a name that means nothing. */
 void unknown_name(Resolver *r, const char *name, Span span, const Local *scope);

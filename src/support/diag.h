@@ -42,6 +42,8 @@ const Source *source_get(const Ctx *ctx, uint32_t file);
 bool span_is_users(const Ctx *ctx, Span span);
 /* Where the line with this number begins; NULL: there is none. */
 const char *source_line(const Source *source, int line);
+int source_line_at(const Source *source, uint32_t at); /* the line of this byte, counted from 0 within the source */
+uint32_t source_line_start(const Source *source, int line); /* of a line so counted; a byte order mark belongs to no line */
 /* The file of a span as a command line names it; `FILE` where it has no name there. */
 const char *source_argument(const Ctx *ctx, Span span);
 /* 1-based line and column (in bytes) of a span's start. */
