@@ -230,7 +230,7 @@ static void feed_item(Parser *ps)
             kind = ps->tok.kind = T_EQUATION;
         if (ps->item->kind == ITEM_ENTRY)
             track_lowered(ps, kind);
-        if (kind == T_AT && !ps->strategic)
+        if (kind == T_AT && (!ps->strategic || !engine_accepts(ps, T_AT, INT64_MAX))) /* no `%fallback`: behind `(a`, it would begin a list of names */
             kind = ps->tok.kind = T_NAME;
         if (starts_foreign_item(ps) && engine_accepts(ps, T_END, INT64_MAX) && !engine_accepts(ps, kind, INT64_MAX)) {
             engine_feed(ps, T_END, ps->tok);

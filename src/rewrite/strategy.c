@@ -263,23 +263,14 @@ static Core *run_every(Runner *r, Strategy s, const Here *here, const PlaceWord 
     return any ? here->term : NULL;
 }
 
-/* "`xs |> map(abs)` inside mapBlock, ..." of several places that one was meant of. */
-static const char *places_shown(Ctx *ctx, const Places *places)
+/* Shows the first of several places that one was meant of. */
+static void note_places(Runner *r, Diag *d, const Places *places)
 {
-    enum { SHOWN = 3, LONGEST = 60 };
-    StrBuf sb;
-    sb_init(&sb, ctx);
+    enum { SHOWN = 3 };
     for (int i = 0; i < places->at.n && i < SHOWN; i++) {
-        StrBuf term;
-        sb_init(&term, ctx);
-        core_print(&term, places->at.at[i]->term);
-        for (size_t k = 0; k < term.len; k++)
-            term.text[k] = term.text[k] == '\n' ? ' ' : term.text[k];
-        const char *inside = strstr(here_text(ctx, places->at.at[i]), " inside");
-        sb_printf(&sb, "%s`%.*s%s`%s", i ? ", " : "", LONGEST, term.text, term.len > LONGEST ? " ..." : "", inside ? inside : "");
+        const char *left = i == SHOWN - 1 && places->at.n > SHOWN ? ctx_printf(r->ctx, ", and %d more", places->at.n - SHOWN) : "";
+        diag_note(r->ctx, d, term_users(r, places->at.at[i]), "%s%s", here_text(r->ctx, places->at.at[i]), left);
     }
-    sb_puts(&sb, places->at.n > SHOWN ? ", ..." : "");
-    return sb.text;
 }
 
 static Word *word_of(Runner *r, Strategy s, const SCall *call);
@@ -311,7 +302,7 @@ static Core *run_at(Runner *r, Strategy s, const Here *here)
     }
     if (places.at.n > 1) {
         Diag *d = strategy_error(r, E0802, ast->span, ctx_printf(ctx, "there are %d places `%s`", places.at.n, text));
-        diag_label(ctx, d, "%s", places_shown(ctx, &places));
+        note_places(r, d, &places);
         diag_note(ctx, d, NO_SPAN, "`first %s`, `last %s` and `%s inside ...` mean one of them, `every %s` means all", text, text, text, text);
         return NULL;
     }
