@@ -1,0 +1,2 @@
+check --laws e0808_beside.rise
+exit 1
