@@ -565,6 +565,18 @@ static Type first_array(const Elab *e, Type t)
     return found;
 }
 
+static bool lacks_arguments(Value v) { return v.kind == V_FUN && unwrapped(v.fun)->n_args > 0; }
+
+bool report_lacking(Elab *e, Value v)
+{
+    bool lacks = lacks_arguments(v);
+    if (lacks)
+        value_core(e, v);
+    for (int i = 0; v.kind == V_TUPLE && i < v.tuple.n; i++)
+        lacks |= report_lacking(e, v.tuple.items[i]);
+    return lacks;
+}
+
 Core *value_core(Elab *e, Value v)
 {
     Core *core;
@@ -573,8 +585,7 @@ Core *value_core(Elab *e, Value v)
     if (e->mis.kind == MIS_REPORTED)
         return core_bad(e, v.span);
     if (v.kind == V_FUN) {
-        bool partial = unwrapped(v.fun)->n_args > 0;
-        Diag *d = elab_error(e, E0311, v.span, partial ? "an argument is missing: a value is needed here, and this is still a function" : "this is a function, and data is needed here");
+        Diag *d = elab_error(e, E0311, v.span, lacks_arguments(v) ? "an argument is missing: a value is needed here, and this is still a function" : "this is a function, and data is needed here");
         diag_label(e->ctx, d, "%s", wants_text(e, v.fun));
         const Ast *bound = bound_to(e, v.span);
         if (bound)

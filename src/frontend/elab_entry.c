@@ -338,6 +338,8 @@ static Core *take_body(Elab *e, const Header *h)
         body = value_core(e, v);
     } else if (v.kind == V_FUN || v.kind == V_TYPE) {
         body = value_core(e, v);
+    } else if (report_lacking(e, v)) {
+        e->failed = true;
     } else if (!value_to_core(e, v, h->want, &body)) {
         Span at = v.span.file ? v.span : item->body->span;
         Diag *d = report_mismatch(e, E0312, at, h->want, "the body of `%s` is %s, and its header says %s", item->name, value_text(e, v), tyt(e, h->want));

@@ -217,7 +217,9 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
     if (v[0].kind == V_ERROR || v[1].kind == V_ERROR)
         return v_error(ast->span);
     for (int i = 0; i < 2; i++)
-        if (v[i].kind == V_FUN) {
+        if (report_lacking(e, v[i])) {
+            return v_error(ast->span);
+        } else if (v[i].kind == V_FUN) {
             Diag *d = elab_error(e, E0311, v[i].span, "the branches of an `if` are data, and this is a function");
             diag_help(ctx, d, "apply it in each branch: `fun x => if c then f(x) else g(x)`");
             return v_error(ast->span);

@@ -531,6 +531,8 @@ bool value_to_core(Elab *e, Value v, Type want, Core **core);
 bool value_typed(Elab *e, Value *v, Type want);
 bool tuple_fits(Elab *e, Type t, Span span); /* reports one with too many components */
 Core *value_core(Elab *e, Value v); /* reports what is no data */
+/* Reports all parts that are functions with some of their arguments, where data is needed. False: there are none. */
+bool report_lacking(Elab *e, Value v);
 bool value_is_natable(Elab *e, Value v); /* a size, an integer literal, an index */
 bool value_to_nat(Elab *e, Value v, Nat *nat, LetBind **lets); /* false: is none; reports nothing */
 
