@@ -1,6 +1,7 @@
 /* Names, before anything is elaborated: every name of every item, used or not, means something, and means one thing. */
 #include "frontend/elab_resolve.h"
 #include "frontend/notes.h"
+#include "frontend/rule.h"
 
 /* ---- names that are always there ---------------------------------------------------------------------------------------- */
 
@@ -645,6 +646,11 @@ static void resolve_item(Resolver *r, const Item *item)
         scope = strategy_words(r, scope);
     if (item->kind == ITEM_RULE)
         walk_all(r, item->n_where, item->where, push_words(r, scope, rule_laws));
+    for (int i = 0; item->kind == ITEM_RULE && i < item->n_where; i++) {
+        const Ast *cond = rule_condition_in(item->where[i]);
+        if (cond && !resolve_known(r, cond->call.fn->name.text, scope))
+            rule_condition_check(r->ctx, item, cond, item->where[i]);
+    }
     if (item->body)
         walk(r, item->body, scope);
     note_unused(r, false, params, NULL);

@@ -20,6 +20,10 @@ typedef enum RuleAsked {
 } RuleAsked;
 /* What `risec help NAME` prints of a condition, and `risec help conditions` of all. False: it is none. */
 bool rule_condition_help(StrBuf *out, const char *name);
+/* The first of them in what a `where` says; NULL: it is about sizes alone. */
+const Ast *rule_condition_in(const Ast *cond);
+/* Reports it where its arguments are no such as it takes, or where it is not all that this part of the `where` says. */
+void rule_condition_check(Ctx *ctx, const Item *rule, const Ast *cond, const Ast *of);
 /* Which condition is written there, if its name means nothing else. */
 RuleCondition rule_condition(const Ast *cond);
 /* Whether that argument of it is a parameter that it finds then. */

@@ -9,12 +9,12 @@
 #include "ir/operator.h"
 
 static const struct {
-    const char *name;
+    const char *name, *args;
     int n, found;
     RuleAsked when;
     const char *takes;
 } condition_rows[] = {
-#define CONDITION(name, n, found, when, takes) {#name, n, found, when, takes},
+#define CONDITION(name, args, found, when, takes) {#name, args, sizeof args - 1, found, when, takes},
 #include "frontend/rule_conditions.def"
 #undef CONDITION
 };
@@ -60,6 +60,63 @@ static bool refuse_arguments(Using *u, const Ast *cond)
 {
     RuleCondition kind = rule_condition(cond);
     return rule_refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[kind].name, condition_rows[kind].takes));
+}
+
+static const Param *param_of(const Item *rule, const Ast *ast)
+{
+    for (int i = 0; i < rule->n_params && ast->kind == AST_NAME; i++)
+        if (rule->params[i].name == ast->name.text)
+            return &rule->params[i];
+    return NULL;
+}
+
+static const char *param_text(const Param *param)
+{
+    if (!param)
+        return "no parameter of the rule";
+    ParamKind kind = param_kind(param);
+    return kind == KIND_NAT ? "a size" : kind == KIND_FUN ? "a function" : kind_is_type(kind) ? "a type" : "data";
+}
+
+/* Another name, or an expression, may be what is asked for. */
+static bool is_of_kind(char letter, const Param *param)
+{
+    ParamKind kind = param ? param_kind(param) : KIND_VALUE;
+    switch (letter) {
+    case 'f': return !param || kind == KIND_FUN;
+    case 'd': return !param || kind == KIND_VALUE;
+    case 's': return param && kind == KIND_NAT;
+    default: return true;
+    }
+}
+
+const Ast *rule_condition_in(const Ast *cond)
+{
+    const Ast *found = rule_condition(cond) == RULE_CONDITIONS ? NULL : cond;
+    for (int i = 0; i < ast_children(cond) && !found; i++)
+        found = rule_condition_in(ast_child(cond, i));
+    return found;
+}
+
+void rule_condition_check(Ctx *ctx, const Item *rule, const Ast *cond, const Ast *of)
+{
+    RuleCondition kind = rule_condition(cond);
+    Diag *d = NULL;
+    if (cond != of) {
+        d = diag_error(ctx, E0804, cond->span, "`%s` stands alone: `and`, `or` and `not` combine conditions over sizes", condition_rows[kind].name);
+        diag_help(ctx, d, "a comma separates conditions, as in `where associative(op), n %% 2 == 0`");
+        return;
+    }
+    const int n = cond->call.n, most = condition_rows[kind].n;
+    if (n != most)
+        d = diag_error(ctx, E0804, cond->span, "`%s` takes %d argument%s, and this has %d", condition_rows[kind].name, most, most == 1 ? "" : "s", n);
+    for (int k = 0; k < n && !d; k++) {
+        const Param *param = param_of(rule, cond->call.items[k]);
+        if (!is_of_kind(condition_rows[kind].args[k], param))
+            d = diag_error(ctx, E0804, cond->call.items[k]->span, "`%s` takes something else here: this is %s", condition_rows[kind].name, param_text(param));
+    }
+    if (d)
+        diag_note(ctx, d, NO_SPAN, "`%s` takes %s", condition_rows[kind].name, condition_rows[kind].takes);
 }
 
 /* ---- its arguments -------------------------------------------------------------------------------------------------------- */
