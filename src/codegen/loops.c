@@ -3,6 +3,8 @@
  *   for (i ...) r1[i] = f(xs[i]);  for (j ...) r2[j] = g(xs[j])
  *     ->  for (i ...) { r1[i] = f(xs[i]);  r2[i] = g(xs[i]) }
  *
+ * So it is in branches that ask the same of the sizes, which become one first.
+ *
  * So several results over the same axes read once what they share. The loops stand behind each other,
  * count alike, hold nothing that other threads take part in, and share no registers. No memory that one
  * of them writes is read or written by the other. */
@@ -132,13 +134,15 @@ static void count_sets(void *user, ImpStmt *s)
 }
 
 /* Does the register keep what these loads give it? */
-static bool keeps(const ImpBlock *block, const ImpVar *var)
+static bool keeps(const ImpBlock *block, const ImpVar *var, int loads)
 {
     TimesSet t = {var, 0};
     ImpBlock all = stmts_from(block, 0);
     walk_stmts(&all, count_sets, &t);
-    return t.n == 2; /* all cells, or fewer */
+    return t.n == loads;
 }
+
+enum { LOADS_EITHER = 2 /* all cells, or fewer */ };
 
 /* The register that has what number `at` of these loads is; NULL: none. */
 static ImpVar *loaded_before(const ImpBlock *before, const ImpStmt *loads, int at)
@@ -151,7 +155,7 @@ static ImpVar *loaded_before(const ImpBlock *before, const ImpStmt *loads, int a
             const ImpStmt *all = other->branch.then.list.at[k];
             if (gives_same(all, loads->branch.then.list.at[at]) &&
                 gives_same(other->branch.otherwise.list.at[k], loads->branch.otherwise.list.at[at]) &&
-                keeps(before, all->vec.var))
+                keeps(before, all->vec.var, LOADS_EITHER))
                 return all->vec.var;
         }
     }
@@ -176,17 +180,35 @@ static void remove_declaration(ImpBlock *block, const ImpVar *var)
             block_remove(block, i);
 }
 
+/* A vector that a statement alone has loaded; NULL: there is none. */
+static ImpVar *plainly_loaded_before(const ImpBlock *before, const ImpStmt *load)
+{
+    for (int i = 0; i < before->list.n; i++) {
+        const ImpStmt *other = before->list.at[i];
+        if (other->kind == IS_VLOAD && gives_same(other, load) && keeps(before, other->vec.var, 1))
+            return other->vec.var;
+    }
+    return NULL;
+}
+
 /* Vectors that have been loaded before are not loaded again. */
 static void share_vectors(const ImpBlock *before, ImpBlock *block)
 {
     for (int i = block->list.n - 1; i >= 0; i--) {
         ImpStmt *loads = block->list.at[i];
+        if (loads->kind == IS_VLOAD) {
+            Replaced r = {loads->vec.var, plainly_loaded_before(before, loads)};
+            if (r.by && keeps(block, r.var, 1)) {
+                block_remove(block, i);
+                walk_block(block, replace_var, &r);
+            }
+        }
         if (!is_load_of_vectors(loads))
             continue;
         ImpBlock *then = &loads->branch.then, *otherwise = &loads->branch.otherwise;
         for (int k = then->list.n - 1; k >= 0; k--) {
             Replaced r = {then->list.at[k]->vec.var, loaded_before(before, loads, k)};
-            if (!r.by || !keeps(block, r.var))
+            if (!r.by || !keeps(block, r.var, LOADS_EITHER))
                 continue;
             block_remove(then, k);
             block_remove(otherwise, k);
@@ -278,20 +300,76 @@ static void fuse(const Lowering *lw, ImpStmt *a, ImpStmt *b)
     add_all(lw, to, &all, 0);
 }
 
-void pass_loops(Lowering *lw)
+static void fuse_in(Lowering *lw, ImpBlock *body);
+
+/* The statement behind this one and the note between them: which it is; -1: there is none. */
+static int behind(const ImpBlock *body, int i)
 {
-    ImpBlock *body = &lw->kernel->body;
+    int next = i + 1;
+    next += next < body->list.n && body->list.at[next]->kind == IS_NOTE;
+    return next < body->list.n ? next : -1;
+}
+
+static void remove_behind(ImpBlock *body, int i, int last)
+{
+    for (; last > i; last--)
+        block_remove(body, last);
+}
+
+/* ---- branches ---- */
+
+static void find_changing(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_LOAD || (*at)->kind == IE_VAR; }
+
+/* Nothing but loops over elements of the grid, whatever the condition, which is about sizes. */
+static bool is_of_grid(const Lowering *lw, ImpStmt *s)
+{
+    if (s->kind == IS_NOTE)
+        return true;
+    if (s->kind == IS_FOR)
+        return s->loop.level == P_mapGlobal && s->prefetch == 0 && touched_by(lw, s).alone;
+    if (s->kind != IS_IF || s->branch.last)
+        return false;
+    bool changing = false;
+    walk_expr(&s->branch.cond, find_changing, &changing);
+    for (int i = 0; i < s->branch.then.list.n && !changing; i++)
+        changing = !is_of_grid(lw, s->branch.then.list.at[i]);
+    for (int i = 0; i < s->branch.otherwise.list.n && !changing; i++)
+        changing = !is_of_grid(lw, s->branch.otherwise.list.at[i]);
+    return !changing;
+}
+
+/* if (c) { a } else { b }  if (c) { d } else { e }  ->  if (c) { a d } else { b e } */
+static void join_branches(Lowering *lw, ImpBlock *body, int i)
+{
+    ImpStmt *s = body->list.at[i];
+    for (int next; (next = behind(body, i)) > 0;) {
+        ImpStmt *other = body->list.at[next];
+        if (other->kind != IS_IF || !imp_same_value(s->branch.cond, other->branch.cond) || !is_of_grid(lw, s) || !is_of_grid(lw, other))
+            break;
+        add_all(lw, &s->branch.then, &other->branch.then, 0);
+        add_all(lw, &s->branch.otherwise, &other->branch.otherwise, 0);
+        remove_behind(body, i, next);
+    }
+    fuse_in(lw, &s->branch.then);
+    fuse_in(lw, &s->branch.otherwise);
+}
+
+/* ---- the pass ---- */
+
+static void fuse_in(Lowering *lw, ImpBlock *body)
+{
     for (int i = 0; i < body->list.n; i++) {
-        ImpStmt *loop = body->list.at[i];
-        while (loop->kind == IS_FOR) {
-            int next = i + 1;
-            next += next < body->list.n && body->list.at[next]->kind == IS_NOTE;
-            ImpStmt *other = next < body->list.n ? body->list.at[next] : NULL;
-            if (!other || other->kind != IS_FOR || !may_fuse(lw, loop, other))
+        ImpStmt *s = body->list.at[i];
+        if (s->kind == IS_IF)
+            join_branches(lw, body, i);
+        for (int next; s->kind == IS_FOR && (next = behind(body, i)) > 0;) {
+            ImpStmt *other = body->list.at[next];
+            if (other->kind != IS_FOR || !may_fuse(lw, s, other))
                 break;
-            fuse(lw, loop, other);
-            for (; next > i; next--)
-                block_remove(body, next);
+            fuse(lw, s, other);
+            remove_behind(body, i, next);
         }
     }
 }
+
+void pass_loops(Lowering *lw) { fuse_in(lw, &lw->kernel->body); }
