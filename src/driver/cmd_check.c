@@ -132,18 +132,6 @@ bool driver_check(Ctx *ctx, Driver *d, const char *path, Program **program, Diag
     return true;
 }
 
-/* Is it a mistake of the grammar or in a name? Then nothing is known of rules, either. */
-static bool is_of_text(const Diag *diag) { return strcmp(diag_code_name(diag->code), "E03") < 0; }
-
-/* A rule that is no law may be why an entry is wrong. */
-static bool laws_can_be_tried(const Ctx *ctx, int first)
-{
-    for (int i = first; i < ctx->diags.list.n; i++)
-        if (is_of_text(ctx->diags.list.at[i]))
-            return false;
-    return true;
-}
-
 static void check_one(Ctx *ctx, Driver *d, const char *path)
 {
     int errors = ctx->diags.errors, first = ctx->diags.list.n;
@@ -160,7 +148,8 @@ static void check_one(Ctx *ctx, Driver *d, const char *path)
         expect_check(ctx, d, program, path, NULL);
         say_step(d->say, "checked the `expect` clauses of %s", path);
     }
-    if (!option_on(d->line, OPT_LAWS) || !laws_can_be_tried(ctx, first))
+    /* A rule that is no law may be why an entry is wrong. Of a program with mistakes in its grammar or names, no rule can be tried. */
+    if (!option_on(d->line, OPT_LAWS) || program_failed(program))
         return;
     say_part(d->say, "laws");
     check_laws(ctx, d, path);
