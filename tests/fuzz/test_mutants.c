@@ -1,4 +1,4 @@
-/* Programs that were damaged a little: `risec check` ends with 0 or 1 in 10 s and 1 GB, and what it accepts is compiled and agrees with the reference.
+/* Programs that were damaged a little: `risec check` ends with 0 or 1 in 40 s and 2 GB, and what it accepts is compiled and agrees with the reference.
  *
  *     test_mutants [--count N] [--seed N] [--first K] [--only K] [--show K] [--keep DIR] [--least PERCENT] [--plant] [--limits] FILE.rise...
  *
@@ -36,7 +36,7 @@ enum { SECONDS = 120 };
 enum { SECONDS = 40 };
 #endif
 enum { BATCH = 500, SHOWN = 40, LARGEST = 1 << 16, MAX_STEPS = 60000, LAUNCHES = 2, ENTRIES = 3, PATH_BYTES = 4096 };
-#define MEMORY (((rlim_t)1 << 30) + ((rlim_t)STACK_MIB << 20)) /* addresses; a stack takes few of its own */
+#define MEMORY (((rlim_t)2 << 30) + ((rlim_t)STACK_MIB << 20)) /* addresses; a stack takes few of its own */
 
 /* Beside those of the pipeline. */
 typedef enum MutantVerdict {
