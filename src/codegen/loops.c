@@ -3,9 +3,8 @@
  *   for (i ...) r1[i] = f(xs[i]);  for (j ...) r2[j] = g(xs[j])
  *     ->  for (i ...) { r1[i] = f(xs[i]);  r2[i] = g(xs[i]) }
  *
- * So it is in branches that ask the same of the sizes, which become one first.
- *
- * So several results over the same axes read once what they share. The loops stand behind each other,
+ * So several results over the same axes read once what they share. Neighbouring branches that ask the
+ * same of the sizes are one first, so that the loops in them are neighbours, too. The loops stand behind each other,
  * count alike, hold nothing that other threads take part in, and share no registers. No memory that one
  * of them writes is read or written by the other. */
 #include "codegen/lowering.h"
@@ -142,7 +141,7 @@ static bool keeps(const ImpBlock *block, const ImpVar *var, int loads)
     return t.n == loads;
 }
 
-enum { LOADS_EITHER = 2 /* all cells, or fewer */ };
+enum { LOADS_ALONE = 1, LOADS_EITHER = 2 /* all cells, or fewer */ };
 
 /* The register that has what number `at` of these loads is; NULL: none. */
 static ImpVar *loaded_before(const ImpBlock *before, const ImpStmt *loads, int at)
@@ -185,7 +184,7 @@ static ImpVar *plainly_loaded_before(const ImpBlock *before, const ImpStmt *load
 {
     for (int i = 0; i < before->list.n; i++) {
         const ImpStmt *other = before->list.at[i];
-        if (other->kind == IS_VLOAD && gives_same(other, load) && keeps(before, other->vec.var, 1))
+        if (other->kind == IS_VLOAD && gives_same(other, load) && keeps(before, other->vec.var, LOADS_ALONE))
             return other->vec.var;
     }
     return NULL;
@@ -198,7 +197,7 @@ static void share_vectors(const ImpBlock *before, ImpBlock *block)
         ImpStmt *loads = block->list.at[i];
         if (loads->kind == IS_VLOAD) {
             Replaced r = {loads->vec.var, plainly_loaded_before(before, loads)};
-            if (r.by && keeps(block, r.var, 1)) {
+            if (r.by && keeps(block, r.var, LOADS_ALONE)) {
                 block_remove(block, i);
                 walk_block(block, replace_var, &r);
             }
@@ -318,7 +317,10 @@ static void remove_behind(ImpBlock *body, int i, int last)
 
 /* ---- branches ---- */
 
-static void find_changing(void *user, ImpExpr **at) { *(bool *)user |= (*at)->kind == IE_LOAD || (*at)->kind == IE_VAR; }
+static void find_changing(void *user, ImpExpr **at)
+{
+    *(bool *)user |= (*at)->kind == IE_LOAD || (*at)->kind == IE_VAR;
+}
 
 /* Nothing but loops over elements of the grid, whatever the condition, which is about sizes. */
 static bool is_of_grid(const Lowering *lw, ImpStmt *s)
@@ -344,7 +346,8 @@ static void join_branches(Lowering *lw, ImpBlock *body, int i)
     ImpStmt *s = body->list.at[i];
     for (int next; (next = behind(body, i)) > 0;) {
         ImpStmt *other = body->list.at[next];
-        if (other->kind != IS_IF || !imp_same_value(s->branch.cond, other->branch.cond) || !is_of_grid(lw, s) || !is_of_grid(lw, other))
+        if (other->kind != IS_IF || !imp_same_value(s->branch.cond, other->branch.cond) ||
+            !is_of_grid(lw, s) || !is_of_grid(lw, other))
             break;
         add_all(lw, &s->branch.then, &other->branch.then, 0);
         add_all(lw, &s->branch.otherwise, &other->branch.otherwise, 0);

@@ -62,12 +62,13 @@ static bool refuse_arguments(Using *u, const Ast *cond)
     return rule_refuse(u, ctx_printf(u->e->ctx, "`%s` takes %s", condition_rows[kind].name, condition_rows[kind].takes));
 }
 
-static const Param *param_of(const Item *rule, const Ast *ast)
+/* The parameter of the rule that this names: which one; -1. */
+static int param_of(const Item *rule, const Ast *ast)
 {
     for (int i = 0; i < rule->n_params && ast->kind == AST_NAME; i++)
         if (rule->params[i].name == ast->name.text)
-            return &rule->params[i];
-    return NULL;
+            return i;
+    return -1;
 }
 
 static const char *param_text(const Param *param)
@@ -111,7 +112,8 @@ void rule_condition_check(Ctx *ctx, const Item *rule, const Ast *cond, const Ast
     if (n != most)
         d = diag_error(ctx, E0804, cond->span, "`%s` takes %d argument%s, and this has %d", condition_rows[kind].name, most, most == 1 ? "" : "s", n);
     for (int k = 0; k < n && !d; k++) {
-        const Param *param = param_of(rule, cond->call.items[k]);
+        const int at = param_of(rule, cond->call.items[k]);
+        const Param *param = at < 0 ? NULL : &rule->params[at];
         if (!is_of_kind(condition_rows[kind].args[k], param))
             d = diag_error(ctx, E0804, cond->call.items[k]->span, "`%s` takes something else here: this is %s", condition_rows[kind].name, param_text(param));
     }
@@ -124,19 +126,8 @@ void rule_condition_check(Ctx *ctx, const Item *rule, const Ast *cond, const Ast
 /* The function that is a parameter of the rule: which one; -1. */
 static int function_param(const Using *u, const Ast *ast)
 {
-    for (int i = 0; i < u->rule->n_params && ast->kind == AST_NAME; i++)
-        if (u->rule->params[i].name == ast->name.text && param_kind(&u->rule->params[i]) == KIND_FUN)
-            return i;
-    return -1;
-}
-
-/* Any parameter of the rule: which one; -1. */
-static int param_named(const Using *u, const Ast *ast)
-{
-    for (int i = 0; i < u->rule->n_params && ast->kind == AST_NAME; i++)
-        if (u->rule->params[i].name == ast->name.text)
-            return i;
-    return -1;
+    const int i = param_of(u->rule, ast);
+    return i >= 0 && param_kind(&u->rule->params[i]) == KIND_FUN ? i : -1;
 }
 
 static const Core *function_named(const Using *u, const Ast *ast)
@@ -147,14 +138,14 @@ static const Core *function_named(const Using *u, const Ast *ast)
 
 static const Core *data_named(const Using *u, const Ast *ast)
 {
-    int k = param_named(u, ast);
+    int k = param_of(u->rule, ast);
     return k < 0 ? NULL : u->use->bound[k].core;
 }
 
 /* The size that is a parameter of the rule; NULL. */
 static Hole *size_param(const Using *u, const Ast *ast)
 {
-    int k = param_named(u, ast);
+    int k = param_of(u->rule, ast);
     return k >= 0 && u->holes[k].kind == KIND_NAT && u->holes[k].name ? &u->holes[k] : NULL;
 }
 
@@ -292,7 +283,7 @@ static Core *literal(Elab *e, ScalarValue value, Span span)
 static bool find_absorbing(Using *u, const Ast *cond)
 {
     const Core *f = data_named(u, cond->call.items[0]), *unit = data_named(u, cond->call.items[1]);
-    int found[2] = {param_named(u, cond->call.items[2]), param_named(u, cond->call.items[3])};
+    int found[2] = {param_of(u->rule, cond->call.items[2]), param_of(u->rule, cond->call.items[3])};
     ScalarValue pads[2];
     if (!f || !unit || found[0] < 0 || found[1] < 0)
         return refuse_arguments(u, cond);

@@ -17,6 +17,7 @@ struct NatValues {
     int64_t value;
     int64_t of[NAT_MODELS];
 };
+_Static_assert(NAT_MODELS <= 32, "known has a bit for each");
 
 typedef struct Model {
     Ctx *ctx;
