@@ -198,6 +198,15 @@ static void join_registers(Together *t, const Places *p)
     t->lw->facts = facts;
 }
 
+/* Is the second operand evaluated wherever the indices allow it? */
+static bool guards_second(const Together *t, const Places *p)
+{
+    for (int k = 0; k < t->n; k++)
+        if ((*p->at[k])->op.id != P_and || !asks_indices(t->ctx, (*p->at[k])->op.args[0]))
+            return false;
+    return true;
+}
+
 /* The second operand of `and` and `or` is evaluated only sometimes. */
 static void join_operands(Together *t, const Places *p)
 {
@@ -206,19 +215,20 @@ static void join_operands(Together *t, const Places *p)
         if ((*p->at[k])->op.id != id || (*p->at[k])->op.n != (*p->at[0])->op.n)
             return;
     Places inside = *p;
+    bool guarded = guards_second(t, p);
     for (int i = 0; i < (*p->at[0])->op.n; i++) {
-        bool sometimes = i == 1 && (id == P_and || id == P_or);
+        bool second = i == 1 && (id == P_and || id == P_or), sometimes = second && !guarded;
         for (int k = 0; k < t->n; k++) {
             ImpExpr *e = *p->at[k];
             inside.at[k] = &e->op.args[i];
-            if (sometimes && id == P_and)
+            if (second && id == P_and)
                 inside.guard[k] = both_hold(t->ctx, p->guard[k], index_part(t->ctx, e->op.args[0]));
         }
         t->sometimes += sometimes;
-        if (sometimes)
+        if (second)
             guards_begin(t, &inside);
         join_places(t, &inside);
-        if (sometimes)
+        if (second)
             guards_end(t);
         t->sometimes -= sometimes;
     }
