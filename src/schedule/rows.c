@@ -8,6 +8,7 @@
  * With other arrays it is a map over zip(xs, others); which row it is may be one of these.
  */
 #include "ir/key.h"
+#include "schedule/row_matrix.h"
 #include "schedule/row_views.h"
 
 typedef struct Member {
@@ -15,19 +16,14 @@ typedef struct Member {
     CoreVar *var; /* the row of it, or what it is of the row */
 } Member;
 
-typedef struct Operand {
-    Core *all;    /* a row, or a number, for each row of the results */
-    CoreVar *var; /* that of this row */
-} Operand;
-
 typedef struct Rows {
     Ctx *ctx;
     const CoreEntry *entry;
     int *next_var;
     int rows; /* axes that say which row */
     VEC(Member) members; /* in order; the last one is what all is for */
-    Operand matrix;       /* whose rows, or columns, all is made of: the first one; NULLs: none yet */
-    VEC(Operand) beside;
+    RowOperand matrix;    /* whose rows, or columns, all is made of: the first one; NULLs: none yet */
+    RowOperands beside;
     CoreVar *place;      /* which row it is, if that is asked */
     VEC(const CoreVar *) computed; /* indices that are made of what members are of the row */
     bool several;        /* members */
@@ -43,9 +39,9 @@ static Member *member_of(Rows *r, const CoreVar *array)
     return NULL;
 }
 
-static Operand operand(Rows *r, Core *all, const char *name)
+static RowOperand operand(Rows *r, Core *all, const char *name)
 {
-    return (Operand){all, make_var(r->ctx, r->next_var, name, all->type->elem, all->span)};
+    return (RowOperand){all, make_var(r->ctx, r->next_var, name, all->type->elem, all->span)};
 }
 
 /* The row of the matrix, or what stands beside it. The matrix is the first one of numbers. */
@@ -203,11 +199,57 @@ static Nest *one_axis_within(Rows *r, const Nest *nest)
     return new;
 }
 
-static Core *member_value(Rows *r, const Nest *member)
+/* The term of an element of the member, or of its number. */
+static Core *member_term(Rows *r, const Nest *nest)
 {
-    const Nest *nest = one_axis_within(r, member);
     RowReads reads = row_reads(r->ctx, r->entry, nest, r->rows, r->next_var);
-    Core *term = with_vectors(r->ctx, r->next_var, row_term(r, &reads, nest->element), r->several);
+    return row_term(r, &reads, nest->element);
+}
+
+static Type member_type(const Rows *r, const Nest *nest, const Core *term)
+{
+    Type type = term->type;
+    for (int i = nest->n_axes - 1; i >= r->rows; i--)
+        type = type_array(r->ctx, nest->axes[i]->type->size, type);
+    return type;
+}
+
+/* Is the member the row of the matrix as it is? */
+static bool is_row_itself(const Rows *r, const Nest *nest, const Core *term)
+{
+    const Core *row = term_is(term, P_index) ? term->prim.args[0] : NULL;
+    return row && row->kind == CORE_VAR && row->var == r->matrix.var && nest->n_axes == r->rows + 1 && term->prim.nats[1] == nest->axes[r->rows]->nat;
+}
+
+typedef struct Renaming {
+    Ctx *ctx;
+    const CoreVar *from;
+    CoreVar *to;
+} Renaming;
+
+static Core *renamed(void *user, const CoreVar *var)
+{
+    const Renaming *r = user;
+    return var == r->from ? make_ref(r->ctx, r->to, var->span) : NULL;
+}
+
+/* Members that are the row of the matrix are not read: that is. */
+static void read_rows_themselves(Rows *r, int n, Nest *const *nests, Core **terms)
+{
+    for (int i = 0; i < n; i++) {
+        if (!is_row_itself(r, nests[i], terms[i]))
+            continue;
+        Renaming renaming = {r->ctx, r->members.at[i].var, r->matrix.var};
+        for (int k = i + 1; k < n; k++) {
+            TermCopy copy = {.ctx = r->ctx, .next_var = r->next_var, .by = renamed, .user = &renaming};
+            terms[k] = copy_term(&copy, terms[k]);
+        }
+    }
+}
+
+static Core *member_value(Rows *r, const Nest *nest, Core *term)
+{
+    term = with_vectors(r->ctx, r->next_var, term, r->several);
     for (int i = nest->n_axes - 1; i >= r->rows; i--)
         term = vector_over(r->ctx, r->next_var, nest->axes[i], term, r->several);
     for (int i = 0; i < r->rows; i++) {
@@ -349,6 +391,12 @@ static bool stands_in_tuple(const Rows *r, int i, int n, Core *const *values, co
     return given && given[i] && var->type->kind == TY_ARRAY && !is_read_by(i + 1, n, values, var);
 }
 
+static Core *row_copied(Rows *r, Core *row)
+{
+    CoreVar *x = make_var(r->ctx, r->next_var, "x", row->type->elem, row->span);
+    return make_map(r->ctx, x, make_ref(r->ctx, x, row->span), row);
+}
+
 /* The tuple of what is given of a row. Rows that others read, too, are copied. */
 static Core *tuple_of(Rows *r, int n, Core *const *values, const bool *given)
 {
@@ -359,12 +407,11 @@ static Core *tuple_of(Rows *r, int n, Core *const *values, const bool *given)
         Core *item = make_ref(r->ctx, var, values[i]->span);
         if (!given[i])
             continue;
-        if (stands_in_tuple(r, i, n, values, given))
+        const bool stands = stands_in_tuple(r, i, n, values, given);
+        if (stands)
             item = values[i];
-        else if (var->type->kind == TY_ARRAY) {
-            CoreVar *x = make_var(r->ctx, r->next_var, "x", var->type->elem, item->span);
-            item = make_map(r->ctx, x, make_ref(r->ctx, x, item->span), item);
-        }
+        if (var->type->kind == TY_ARRAY && (!stands || item->kind == CORE_VAR))
+            item = row_copied(r, item);
         items[n_items++] = item;
     }
     return make_tuple(r->ctx, n_items, items, values[n - 1]->span);
@@ -375,11 +422,23 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
 {
     Rows r = {.ctx = ctx, .entry = entry, .next_var = next_var, .rows = rows, .several = n > 1, .fits = true};
     const Nest *last = nests[n - 1];
+    Nest **members = NEWN(ctx, Nest *, n + 1);
     Core **values = NEWN(ctx, Core *, n + 1);
     for (int i = 0; i < n; i++) {
-        values[i] = member_value(&r, nests[i]);
-        CoreVar *var = make_var(ctx, next_var, nests[i]->var->name, values[i]->type, values[i]->span);
+        members[i] = one_axis_within(&r, nests[i]);
+        values[i] = member_term(&r, members[i]);
+        Type type = member_type(&r, members[i], values[i]);
+        CoreVar *var = make_var(ctx, next_var, nests[i]->var->name, type, values[i]->span);
         vec_push(ctx, &r.members, ((Member){nests[i], var}));
+        if (!r.fits)
+            return NULL;
+    }
+    if (r.matrix.all && !r.columns) {
+        rows_computed_once(ctx, next_var, &r.matrix, &r.beside, n, values);
+        read_rows_themselves(&r, n, members, values);
+    }
+    for (int i = 0; i < n; i++) {
+        values[i] = member_value(&r, members[i], values[i]);
         if (!r.fits)
             return NULL;
     }
@@ -388,7 +447,7 @@ Core *rows_program(Ctx *ctx, const CoreEntry *entry, int rows, int n, Nest *cons
         return NULL;
     Core *body = given ? tuple_of(&r, n, values, given) : values[n - 1];
     for (int i = given ? n - 1 : n - 2; i >= 0; i--)
-        if (!stands_in_tuple(&r, i, n, values, given))
+        if (!stands_in_tuple(&r, i, n, values, given) && term_mentions(body, r.members.at[i].var))
             body = make_let(ctx, r.members.at[i].var, values[i], body);
     *length = r.columns ? NULL : r.matrix.var->type->size;
     Core *program = over_rows(&r, body);
