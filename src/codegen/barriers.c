@@ -272,8 +272,9 @@ static bool is_given(const Barriers *b, const Access *a, const Pending *p)
     bool carried = p->carried != INT32_MAX;
     if (a->buf->space == SPACE_OUTPUT)
         return carried;
-    return a->buf->space == SPACE_TEMP && other->buf == a->buf && a->write && other->write && !a->atomic &&
-           !other->atomic && !table_get(&b->read, a->buf) && (carried || !a->buf->rewritten);
+    const bool next = a->buf->space == SPACE_TEMP && (a->buf->holds || a->buf->part);
+    return next && other->buf == a->buf && a->write && other->write && !a->atomic && !other->atomic &&
+           !table_get(&b->read, a->buf) && (carried || !a->buf->rewritten);
 }
 
 static Conflict needed(Barriers *b, Access *a, Pending *p, const Access **other)
