@@ -16,6 +16,12 @@
 #include "codegen/branches.h"
 #include "codegen/walk.h"
 
+bool literal_same(ScalarValue a, ScalarValue b)
+{
+    const bool number = !scalar_is_float(a.type) || a.f == b.f;
+    return a.type == b.type && number && (scalar_is_float(a.type) ? !signbit(a.f) == !signbit(b.f) : a.u == b.u);
+}
+
 bool literal_value(const ImpExpr *e, ScalarValue *value)
 {
     if (e->kind == IE_LIT)

@@ -8,6 +8,8 @@
 void literals_fold(Ctx *ctx, ImpBlock *block);
 /* Is e a literal, or an integer that is a constant nat? Then *value is it. */
 bool literal_value(const ImpExpr *e, ScalarValue *value);
+/* The same type and value, to the bit; NaN is not. */
+bool literal_same(ScalarValue a, ScalarValue b);
 /* A function whose result does not depend on the machine that computes it. */
 bool literal_exact(PrimId id);
 /* The value of the function, which is exact or compares or is one of bools, of literals; false: it is none of these, or NaN. */

@@ -23,6 +23,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_MEMORY] = {"memory", pass_memory, true},
     [PASS_BARRIERS] = {"barriers", pass_barriers, true},
     [PASS_SINK] = {"sink", pass_sink},
+    [PASS_APART] = {"apart", pass_apart},
     [PASS_STRIDES] = {"strides", pass_strides},
     [PASS_TILES] = {"tiles", pass_tiles},
     [PASS_UNROLLING] = {"unrolling", pass_unrolling},

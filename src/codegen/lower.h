@@ -17,6 +17,7 @@ typedef enum LowerPass {
     PASS_MEMORY,    /* shared buffers get their bytes by life */
     PASS_BARRIERS,  /* synchronisation from dependencies */
     PASS_SINK,      /* what only one branch needs is computed there */
+    PASS_APART,     /* loads that one condition guards have a guard each */
     PASS_STRIDES,   /* loops that go from element to element of theirs */
     PASS_TILES,     /* loops without guards in full tiles */
     PASS_UNROLLING, /* loops that would be written out too often stay loops */

@@ -474,6 +474,7 @@ void pass_one_tile(Lowering *lw);
 void pass_memory(Lowering *lw);
 void pass_barriers(Lowering *lw);
 void pass_sink(Lowering *lw);
+void pass_apart(Lowering *lw);
 void pass_strides(Lowering *lw);
 void pass_tiles(Lowering *lw);
 void pass_values(Lowering *lw);

@@ -7,8 +7,6 @@
  * computes with the padding of all its loads. So these have to be loaded already, under guards that say
  * what this one says, and nothing else may be read. What f gives is computed here only with functions
  * that are exact on every machine (literal_expr). */
-#include <math.h>
-
 #include "codegen/literals.h"
 #include "codegen/together.h"
 #include "codegen/walk.h"
@@ -69,11 +67,6 @@ static bool known_here(void *user, const ImpExpr *e, ScalarValue *value)
     return known || (e->kind == IE_LOAD && trial->pad) || (e->kind == IE_VAR && padding(trial, e, value));
 }
 
-static bool same_literal(ScalarValue a, ScalarValue b)
-{
-    return a.type == b.type && a.u == b.u && !(scalar_is_float(a.type) && isnan(a.f));
-}
-
 /* Goes through the statements, which set registers and do nothing else. False: they do, or it is not
  * known to what. */
 static bool run(Trial *trial, const ImpBlock *block)
@@ -107,7 +100,7 @@ static bool same_effects(Trial *trial, const ImpStmt *choice)
         set[1] += !other.known.at[i].inside;
     for (int i = 0; i < trial->known.n; i++) {
         const Known *a = &trial->known.at[i], *b = find_known(&other, a->var);
-        if (!a->inside && (!b || b->inside || !same_literal(a->value, b->value)))
+        if (!a->inside && (!b || b->inside || !literal_same(a->value, b->value)))
             return false;
         set[0] += !a->inside;
     }
@@ -146,7 +139,7 @@ static bool is_right(const Together *t, const Guarded *g, const ScalarValue *pad
         !literal_expr(e->cond.then, known_here, &trial, &value))
         return false;
     return (!rest || literal_expr(rest, known_here, &trial, &holds)) &&
-           (!holds.u || same_literal(value, otherwise));
+           (!holds.u || literal_same(value, otherwise));
 }
 
 static bool all_right(const Together *t, const Guarded *g, int n, const ScalarValue *pad)

@@ -165,17 +165,12 @@ static void lift_in_stmt(void *user, ImpStmt *s)
 
 /* ---- folds ------------------------------------------------------------------------------------------------------------------ */
 
-static bool same_literal(ScalarValue a, ScalarValue b)
-{
-    return scalar_is_float(a.type) ? a.f == b.f && !signbit(a.f) == !signbit(b.f) : a.u == b.u;
-}
-
 /* Is f(x, k) = f(k, x) = x for all values x of the type that are not what `never_is` says? */
 static bool is_unit(PrimId f, ScalarValue k, Never *never_is)
 {
     ScalarValue unit;
     *never_is = NEVER_COUNT;
-    if (!scalar_unit(f, k.type, &unit) || !same_literal(k, unit))
+    if (!scalar_unit(f, k.type, &unit) || !literal_same(k, unit))
         return false;
     if (scalar_is_float(k.type) && f == P_add)
         *never_is = NEVER_MINUS_ZERO;
@@ -202,7 +197,7 @@ static void check_start(void *user, ImpStmt *s)
         return;
     const ImpExpr *e = s->kind == IS_DECL || s->kind == IS_SET ? s->var.value : NULL;
     if (e && literal_value(e, &args[0]))
-        b->holds = args[0].type == b->k.type && !is_nan(args[0]) && same_literal(scalar_apply(b->f, b->k.type, args), args[0]);
+        b->holds = args[0].type == b->k.type && !is_nan(args[0]) && literal_same(scalar_apply(b->f, b->k.type, args), args[0]);
     else if (e)
         b->holds = e->kind == IE_OP && e->op.id == b->f && (is_register(e->op.args[0], s) || is_register(e->op.args[1], s));
     else
