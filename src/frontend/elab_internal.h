@@ -627,6 +627,7 @@ Value apply_core(Elab *e, const Core *lambda, const Value *args, Span span);
 /* elab_call.c: all arguments of what has a header are there. */
 Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want);
 
+int given_param(const Item *item, int k); /* the parameter that a call gives as argument k; -1: there are fewer */
 Core *operator_unit(Elab *e, const Fun *f); /* the declared one; NULL: none */
 /* The operator, which is this function as core, is used with that unit: it is compared when types are known. */
 void note_unit(Elab *e, const Fun *op, const Core *lambda, Core *unit, Span span, const char *who);

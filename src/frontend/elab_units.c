@@ -241,8 +241,7 @@ static void look_at_prim(Starts *s, PrimId id, const Ast *call, bool mapped)
     s->folds += folds_in_order(id) && mapped && is_word(args[0], s->op);
 }
 
-/* The parameter that the call gives as argument k; -1: there are fewer. */
-static int given_param(const Item *item, int k)
+int given_param(const Item *item, int k)
 {
     for (int i = 0; i < item->n_params; i++)
         if (!item->params[i].implicit && k-- == 0)
