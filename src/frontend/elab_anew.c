@@ -39,6 +39,26 @@ bool ast_mentions(const Ast *ast, const char *name)
     return found;
 }
 
+/* ---- `sqrt(exp)` ---- */
+
+/* A function of one value is the only argument of a call: both are meant, one after the other. */
+bool propose_composed(Elab *e, Diag *d)
+{
+    Path path = path_to(e, d->span);
+    const char *inner = span_text(e, d->span);
+    for (int i = 0; inner && i < path.n; i++) {
+        Span call = path.at[i]->span;
+        const char *text = text_at(e, call);
+        const uint32_t n = d->span.lo - call.lo;
+        if (path.at[i]->kind != AST_CALL || d->span.hi + 1 != call.hi || !n || text[n - 1] != '(')
+            continue;
+        diag_propose(e->ctx, d, call, "one function after the other is $", "%s >> %.*s", inner,
+                     (int)n - 1, text);
+        return true;
+    }
+    return false;
+}
+
 /* ---- `not x > 0` ---- */
 
 void propose_not(Elab *e, Diag *d, Span operand)

@@ -357,12 +357,16 @@ static Repair repair_at(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
-/* `f(a; b)`, `launch [blocks = 128; threads = 256]`. */
+/* `f(a; b)`, `launch [blocks = 128; threads = 256]`, `where n >= 1; m >= 1`. */
 static Repair repair_separator(Parser *ps, const Place *place, bool news)
 {
-    if (ps->tok.kind != T_SEMI || ps->strategic || place->context != IN_BRACKET || !parse_can(ps, T_COMMA))
+    const bool conditions = !ps->has_body && parse_after_where(ps, place);
+    if (ps->tok.kind != T_SEMI || ps->strategic || (place->context != IN_BRACKET && !conditions) || !parse_can(ps, T_COMMA))
         return NOT_MINE;
-    if (news) {
+    if (news && place->context != IN_BRACKET) {
+        Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "expected `,` and a condition, or `=` and the body of %s, found `;`", parse_item_name(ps));
+        diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "conditions are separated by $", ",");
+    } else if (news) {
         Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "expected `,` or %s, found `;`", parse_kind_text(token_closer_of(engine_symbol(ps, place->bracket))));
         diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "between brackets, $ stands between one and the next", ",");
     }
