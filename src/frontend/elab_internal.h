@@ -428,7 +428,9 @@ void propose_row(Elab *e, Diag *d, const Value *v);
 /* elab_anew.c */
 bool ast_mentions(const Ast *ast, const char *name);
 void propose_not(Elab *e, Diag *d, Span operand);
-bool propose_composed(Elab *e, Diag *d); /* of a function where its value is wanted */           /* `not x > 0`, at x */
+bool propose_composed(Elab *e, Diag *d); /* of a function where its value is wanted */
+/* `at`: in the expression that is the function. */
+bool propose_converted(Elab *e, Diag *d, Span at, Span function, Type got, Type want);           /* `not x > 0`, at x */
 void propose_other_side(Elab *e, Diag *d, Span element);    /* `xs[i + 1]` where `xs[i - 1]` is known */
 /* `1.0` where an integer is needed, in each of the branches around it. */
 void propose_whole_literals(Elab *e, Diag *d, Span span, Value got, Type want);

@@ -121,6 +121,26 @@ static Repair repair_clause(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
+/* `= lowered by s = e`, `= lowered by s e`. */
+static Repair repair_early_body(Parser *ps, const Place *place, bool news)
+{
+    (void)place;
+    if (!ps->has_body || strcmp(parse_source_of(ps, ps->tok), "by") != 0 || strcmp(parse_source_of(ps, ps->prev), "lowered") != 0 || behind_blanks(ps, ps->body_eq.hi) != ps->prev.lo)
+        return NOT_MINE;
+    if (news) {
+        const uint32_t lo = ps->prev.lo, hi = ps->tok.hi, name = behind_blanks(ps, hi), end = behind_word(ps, name), next = behind_blanks(ps, end);
+        Diag *diag = parse_mistake(ps, E0101, parse_span(ps, lo, hi), "`lowered by` stands in the header, in front of the `=`");
+        const bool word = end > name; /* else its end is not known here */
+        diag_help(ps->ctx, diag, "the body comes behind it: `... lowered by %.*s = ...`", word ? (int)(end - name) : 7, word ? ps->text + name : "(a ; b)");
+        if (word)
+            diag_edit(ps->ctx, diag, parse_span(ps, ps->body_eq.lo, lo), "%s", "");
+        if (word && ps->text[next] != '=')
+            diag_edit(ps->ctx, diag, parse_span(ps, end, end), " =");
+    }
+    parse_broken(ps);
+    return GIVE_UP;
+}
+
 /* The text between two bytes without the blanks around it. */
 static const char *trimmed(Parser *ps, uint32_t lo, uint32_t hi)
 {
@@ -520,7 +540,7 @@ static Repair repair_late_unit(Parser *ps, const Place *place, bool news)
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_operator_name, repair_as, repair_late_unit, repair_unit_sign, repair_clause, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
+        repair_operator_name, repair_as, repair_late_unit, repair_unit_sign, repair_clause, repair_early_body, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);
