@@ -334,6 +334,6 @@ void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how
         report_wrong(&test, item, seed, result);
         return;
     }
-    if (out->counts[LAW_NO_RIGHT] && !out->counts[LAW_SAME])
+    if (out->enough && out->counts[LAW_NO_RIGHT] && !out->counts[LAW_SAME])
         report_wrong(&test, item, no_right, LAW_NO_RIGHT);
 }
