@@ -309,7 +309,12 @@ static void stray(Parser *ps, const Byte *lo, const Byte *hi)
         diag = parse_mistake(ps, E0002, span_of(ps, lo, hi), "the control character 0x%02X is not part of the language", *lo);
     switch (*lo) {
     case '?': parse_propose_if(ps, diag, (uint32_t)(lo - ps->lex.text)); break;
-    case '@': diag_help(ps->ctx, diag, "a product of matrices has no sign: each row of a meets each column of b, as in `a |> map(fun r => b |> transpose |> map(fun c => ...))`"); break;
+    case '@':
+        if (ps->strategic) {
+            diag_propose(ps->ctx, diag, span_of(ps, lo, hi), "a place stands behind $, as in `mapToGlobal at map`", "at");
+            break;
+        }
+        diag_help(ps->ctx, diag, "a product of matrices has no sign: each row of a meets each column of b, as in `a |> map(fun r => b |> transpose |> map(fun c => ...))`"); break;
     case '`': diag_help(ps->ctx, diag, "a function stands before its arguments: `f(a, b)`"); break;
     case '&': diag_help(ps->ctx, diag, "write `and` between bools, `bitAnd(a, b)` between integers"); break;
     case '|': diag_help(ps->ctx, diag, "a pipe is `|>`; between bools write `or`, between integers `bitOr(a, b)`"); break;

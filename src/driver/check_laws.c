@@ -50,7 +50,7 @@ static void show_counter(Ctx *ctx, void *user)
     law_try(ctx, s->trial, &o);
     if (!o.rule)
         return;
-    sb_printf(&head, o.result == LAW_ILL_TYPED ? "`%s` breaks the types" : "`%s` is no law: its sides differ", s->trial->rule);
+    sb_printf(&head, o.result == LAW_OTHER ? "`%s` is no law: its sides differ" : "`%s` breaks the types", s->trial->rule);
     if (o.rule->n_params) {
         sb_puts(&head, ", with ");
         put_parameters(&head, &o);
@@ -101,7 +101,7 @@ static void check_rule(Ctx *ctx, Driver *d, const LawFile *file, const Item *rul
     if (r.counts[LAW_SAME] == 0) {
         Diag *diag = diag_warning(ctx, W0703, rule->name_span, "`%s` could not be used in %ld trials, so it is not tested", rule->name, all);
         if (r.refusal)
-            diag_help(ctx, diag, "the last one said: %s", r.refusal);
+            diag_help(ctx, diag, "this was said of the last one, which had sizes, functions and names of its own: %s", r.refusal);
         return;
     }
     sb_printf(out, "rule %s: fired %ld times in %ld trials, and both sides agreed\n", rule->name, r.counts[LAW_SAME], all);

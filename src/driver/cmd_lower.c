@@ -88,7 +88,8 @@ static void warn_not_lowered(Ctx *ctx, const Rewriting *r)
 {
     const Diags said = ctx->diags;
     ctx->diags = (Diags){0};
-    const ImpProgram *imp = lower_entry(ctx, r->entry, (LowerPass)(PASS_COUNT - 1));
+    const CoreEntry *made = steps_as_it_stands(ctx, r->entry, r->entry->body, r->entry->launch);
+    const ImpProgram *imp = lower_entry(ctx, made, (LowerPass)(PASS_COUNT - 1));
     const Diag *why = !imp && ctx->diags.list.n ? ctx->diags.list.at[0] : NULL;
     ctx->diags = said;
     if (!why)

@@ -310,13 +310,14 @@ static void unknown_option(Parsing *p, const char *word, const char *name)
         if (!option_rows[id].hidden)
             nearest_try(&nearest, option_rows[id].name);
     }
+    enum { SHORT = 3 }; /* of so few letters, one more or another one makes another word */
+    const char *given = intern(p->ctx, name, strcspn(name, "="));
     const char *other = other_tools_help(word[1] == '-' ? OTHER_OPTION : OTHER_LETTER, name);
     if (other)
         diag_help(p->ctx, diag, "%s", other);
-    else if (nearest.best)
+    else if (nearest.best && !(strlen(given) <= SHORT && propose_pair(p, diag, given)))
         diag_help(p->ctx, diag, "did you mean `--%s`?", nearest.best);
-    else if ((word[1] != '-' && name[1] && name[1] != '=') ||
-             !propose_pair(p, diag, intern(p->ctx, name, strcspn(name, "="))))
+    else if (!diag->help && ((word[1] != '-' && given[1]) || !propose_pair(p, diag, given)))
         diag_help(p->ctx, diag, "`risec help options` lists them");
 }
 

@@ -320,6 +320,69 @@ static void measure_stored(Plan *plan)
     }
 }
 
+/* Is the buffer one of those that have the arrays of the plan? */
+static bool holds_any(const Plan *plan, const WorkBuffer *buffer)
+{
+    bool any = false;
+    for (int i = 0; i < plan->arrays.n && !any; i++)
+        any = plan->arrays.at[i].holds && holds_array(plan, buffer, plan->arrays.at[i].holds);
+    return any;
+}
+
+/* May the variant be launched, at the plan's sizes if there are any? */
+static bool may_launch(const Plan *plan, const PlanLaunch *launch, const PlanVariant *variant)
+{
+    bool known = plan->at && !plan->device_open;
+    for (int v = 0; plan->at && v < launch->variants.n; v++)
+        known |= launch->variants.at[v].chosen;
+    return variant->chosen || !known;
+}
+
+/* Which kernels of the stage write the buffer, and which read it. */
+static void find_users(const Plan *plan, const WorkBuffer *buffer, PlanPartial *partial)
+{
+    Ctx *ctx = plan->ctx;
+    const PlanStage *stage = &plan->stages.at[partial->stage];
+    for (int i = 0; i < stage->kernels.n; i++) {
+        const PlanLaunch *launch = &plan->launches.at[stage->kernels.at[i]];
+        bool writes = false, reads = false;
+        for (int v = 0; v < launch->variants.n; v++) {
+            const PlanVariant *variant = &launch->variants.at[v];
+            const ImpKernel *kernel = variant->variant->kernel;
+            if (!plan_is_of(variant, partial->stage) || !may_launch(plan, launch, variant))
+                continue;
+            for (int b = 0; b < kernel->bufs.n; b++) {
+                const ImpBuf *buf = kernel->bufs.at[b];
+                const bool here = buf->space == SPACE_TEMP && workspace_buffer(ctx, &plan->space, buf) == buffer;
+                writes |= here && kernel_writes(kernel, buf);
+                reads |= here && kernel_reads(kernel, buf);
+            }
+        }
+        if (writes)
+            vec_push(ctx, &partial->writers, stage->kernels.at[i]);
+        if (reads)
+            vec_push(ctx, &partial->readers, stage->kernels.at[i]);
+    }
+}
+
+/* What a template leaves for its own next kernel is no array of the program, and is stored all the same. What
+ * only the blocks of one kernel exchange is not between kernels, and flags are no values. */
+static void add_partial(Plan *plan)
+{
+    for (int b = 0; b < plan->space.buffers.n; b++) {
+        const WorkBuffer *buffer = &plan->space.buffers.at[b];
+        if (buffer->zero || holds_any(plan, buffer))
+            continue;
+        for (int s = 0; s < plan->stages.n; s++) {
+            PlanPartial partial = {.name = buffer->name, .bytes = buffer->bytes, .stage = s};
+            find_users(plan, buffer, &partial);
+            const int readers = partial.readers.n;
+            if (partial.writers.n && readers && partial.readers.at[readers - 1] > partial.writers.at[0])
+                vec_push(plan->ctx, &plan->partial, partial);
+        }
+    }
+}
+
 static void add_shares(Plan *plan)
 {
     Ctx *ctx = plan->ctx;
@@ -447,5 +510,6 @@ Plan *driver_plan(Ctx *ctx, Driver *d, const CoreEntry *entry, const Rewriting *
         choose_variants(plan);
         plan->workspace_bytes = workspace_at(plan);
     }
+    add_partial(plan);
     return plan;
 }

@@ -58,6 +58,15 @@ typedef struct PlanKept { /* an array that is not stored */
     const NestChoice *choice;
 } PlanKept;
 
+/* A buffer in which a template hands values from one of its kernels to the next. */
+typedef struct PlanPartial {
+    const char *name;
+    Nat bytes;
+    int stage;               /* of Plan.stages: whose kernels they are */
+    VEC(int) writers;        /* of Plan.launches */
+    VEC(int) readers;
+} PlanPartial;
+
 typedef struct PlanVariant {
     const ImpVariant *variant;
     VEC(int) stages;         /* of Plan.stages: several where branches of the program have one kernel in common */
@@ -88,6 +97,7 @@ typedef struct Plan {
     const NestChoices *choices; /* or NULL */
     VEC(PlanArray) arrays;
     VEC(PlanKept) kept;
+    VEC(PlanPartial) partial;
     VEC(PlanStage) stages;
     VEC(PlanLaunch) launches;
     VEC(PlanShare) shares;
@@ -142,6 +152,10 @@ const char *plan_why_apart(Ctx *ctx, const Plan *plan, int stage);
 const char *plan_kernels(Ctx *ctx, const PlanStage *stage);
 /* Of these, the ones that read the array. */
 const char *plan_readers(Ctx *ctx, const PlanStage *stage, const PlanReads *reads);
+/* `kernels 2 and 3`: these of the stage's. */
+const char *plan_some(Ctx *ctx, const PlanStage *stage, int n, const int *kernels);
+/* Why they are stored. */
+const char *plan_why_partial(Ctx *ctx, const Plan *plan, const PlanPartial *partial);
 /* `A2`: the kernel of Plan.launches, as one of the stage's. */
 const char *plan_name(const PlanStage *stage, int kernel);
 /* All kernels of the stage's branch. */

@@ -28,9 +28,9 @@ static void put_line(StrBuf *out, const Plan *plan, Span span)
         put_text(out, "line", line);
 }
 
-static void put_kernels(StrBuf *out, int n, const int *kernels)
+static void put_kernels(StrBuf *out, const char *key, int n, const int *kernels)
 {
-    sb_puts(out, ", \"kernels\": [");
+    sb_printf(out, ", \"%s\": [", key);
     for (int i = 0; i < n; i++)
         sb_printf(out, "%s%d", i ? ", " : "", kernels[i] + 1);
     sb_putc(out, ']');
@@ -69,7 +69,7 @@ static void put_readers(StrBuf *out, const Plan *plan, int array)
             if (stage->reads.at[i].array != array)
                 continue;
             sb_printf(out, "%s{\"stage\": %d", n++ ? ", " : "", s + 1);
-            put_kernels(out, stage->reads.at[i].kernels.n, stage->reads.at[i].kernels.at);
+            put_kernels(out, "kernels", stage->reads.at[i].kernels.n, stage->reads.at[i].kernels.at);
             put_often(out, plan, stage, &stage->reads.at[i]);
             sb_putc(out, '}');
         }
@@ -124,6 +124,19 @@ static void put_kept(StrBuf *out, const Plan *plan, int number)
     sb_putc(out, '}');
 }
 
+static void put_partial(StrBuf *out, const Plan *plan, int number)
+{
+    const PlanPartial *partial = &plan->partial.at[number];
+    sb_puts(out, number ? ",\n  {\"name\": " : "\n  {\"name\": ");
+    sb_put_json(out, partial->name);
+    put_nat(out, plan, "bytes", partial->bytes);
+    sb_printf(out, ", \"stage\": %d", partial->stage + 1);
+    put_kernels(out, "writers", partial->writers.n, partial->writers.at);
+    put_kernels(out, "readers", partial->readers.n, partial->readers.at);
+    put_text(out, "why", plan_why_partial(plan->ctx, plan, partial));
+    sb_putc(out, '}');
+}
+
 static void put_test(StrBuf *out, const Plan *plan, const ImpWhen *when, int number)
 {
     StrBuf test;
@@ -162,7 +175,7 @@ static void put_stage(StrBuf *out, const Plan *plan, int number)
         put_nat(out, plan, "alone", s->walk->prim.args[s->walk->prim.n_args - 1]->type->size);
     if (apart)
         put_text(out, "apart", apart);
-    put_kernels(out, s->kernels.n, s->kernels.at);
+    put_kernels(out, "kernels", s->kernels.n, s->kernels.at);
     put_names(out, s);
     sb_putc(out, '}');
 }
@@ -244,6 +257,7 @@ void plan_json(StrBuf *out, const Plan *plan)
     if (plan->workspace_bytes >= 0)
         sb_printf(out, ", \"workspaceHere\": %lld", (long long)plan->workspace_bytes);
     put_list(out, plan, "arrays", plan->arrays.n, put_array);
+    put_list(out, plan, "partial", plan->partial.n, put_partial);
     put_list(out, plan, "inPlace", plan->shares.n, put_share);
     put_list(out, plan, "notStored", plan->kept.n, put_kept);
     put_list(out, plan, "stages", plan->stages.n, put_stage);

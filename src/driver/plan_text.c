@@ -116,10 +116,23 @@ static void put_elsewhere(StrBuf *out, const Plan *plan, int number)
     put_filled(out, 4, "stored: ", "one kernel works out all that is made of a row, and a kernel behind it needs all rows");
 }
 
+static void put_partial(StrBuf *out, const Plan *plan, int number)
+{
+    Ctx *ctx = plan->ctx;
+    const PlanPartial *partial = &plan->partial.at[number];
+    const PlanStage *stage = &plan->stages.at[partial->stage];
+    if (!number || partial[-1].stage != partial->stage) {
+        const char *writers = plan_some(ctx, stage, partial->writers.n, partial->writers.at);
+        const char *readers = plan_some(ctx, stage, partial->readers.n, partial->readers.at);
+        put_filled(out, 2, "", ctx_printf(ctx, "partial results, written by %s and read by %s: %s", writers, readers, plan_why_partial(ctx, plan, partial)));
+    }
+    sb_printf(out, "    %s: %s bytes\n", partial->name, plan_number(ctx, plan, partial->bytes));
+}
+
 static void put_arrays(StrBuf *out, const Plan *plan)
 {
     Ctx *ctx = plan->ctx;
-    int stored = 0;
+    int stored = plan->partial.n;
     sb_puts(out, "\ninputs and results\n");
     for (int i = 0; i < plan->arrays.n; i++) {
         PlanPlace place = plan->arrays.at[i].place;
@@ -133,8 +146,10 @@ static void put_arrays(StrBuf *out, const Plan *plan)
             put_array(out, plan, i);
         else if (plan->arrays.at[i].elsewhere.n > 0)
             put_elsewhere(out, plan, i);
+    for (int i = 0; i < plan->partial.n; i++)
+        put_partial(out, plan, i);
     if (plan->workspace_bytes >= 0 && plan->space.buffers.n)
-        sb_printf(out, "  all that is kept between kernels takes %s bytes (the workspace, with flags and what rounds addresses up)\n",
+        sb_printf(out, "  the workspace takes %s bytes in all: also flags, what blocks of one kernel exchange, and gaps between arrays\n",
                   plan_grouped(ctx, plan->workspace_bytes));
 }
 

@@ -209,12 +209,24 @@ const char *plan_kernels(Ctx *ctx, const PlanStage *stage)
     return kernels_text(ctx, &names);
 }
 
-const char *plan_readers(Ctx *ctx, const PlanStage *stage, const PlanReads *reads)
+const char *plan_some(Ctx *ctx, const PlanStage *stage, int n, const int *kernels)
 {
     Names names = {0};
-    for (int i = 0; i < reads->kernels.n; i++)
-        add_name(ctx, &names, plan_name(stage, reads->kernels.at[i]));
+    for (int i = 0; i < n; i++)
+        add_name(ctx, &names, plan_name(stage, kernels[i]));
     return kernels_text(ctx, &names);
+}
+
+const char *plan_readers(Ctx *ctx, const PlanStage *stage, const PlanReads *reads)
+{
+    return plan_some(ctx, stage, reads->kernels.n, reads->kernels.at);
+}
+
+const char *plan_why_partial(Ctx *ctx, const Plan *plan, const PlanPartial *partial)
+{
+    const PlanStage *stage = &plan->stages.at[partial->stage];
+    return ctx_printf(ctx, "%s makes %s of them", stage->rule ? "a template of the library" : "the term",
+                      stage->makes < 0 ? "the result" : plan->arrays.at[stage->makes].name);
 }
 
 const char *plan_branch(Ctx *ctx, const Plan *plan, const PlanStage *stage)

@@ -125,7 +125,7 @@ const HelpTopic help_topics[] = {
      "prints what an entry becomes: nothing runs. Without sizes there are formulas; with them, given by --set, also their values and the class of each kernel that is launched, marked "
      "by a star. Where that depends on the device, `--set numSM=132 --set maxResident=4` say which one.\n"
      "\n"
-     "First the arrays: inputs and results with their bytes, those that are stored between kernels and why, those that are not stored. Then each kernel: its term as the scheduler leaves "
+     "First the arrays: inputs and results with their bytes, those that are stored between kernels and why, partial results that a template hands from one of its kernels to the next, those that are not stored. Then each kernel: its term as the scheduler leaves "
      "it to the rules, who computes an element, what it reads and how often, why it is no part of the kernel before, and for each class of sizes the blocks and threads.\n"
      "\n"
      "If sizes choose between branches of the program, the kernels of each branch have a letter: A1 and A2, B1 and so on. The number says which of the branch's kernels it is.\n"
@@ -135,7 +135,7 @@ const HelpTopic help_topics[] = {
      "\n"
      "Entries that are lowered by hand or by another strategy have kernels, stored arrays and blocks, and no reasons.\n"
      "\n"
-     "With --json: \"arrays\", \"notStored\", \"stages\" (what one kernel, or several that follow each other, compute) and \"launches\". A formula has its value at the sizes "
+     "With --json: \"arrays\", \"partial\", \"notStored\", \"stages\" (what one kernel, or several that follow each other, compute) and \"launches\". A formula has its value at the sizes "
      "beside it: \"bytes\" and \"bytesHere\". \"kernels\" is how many run one after the other, at most; those of a stage "
      "are numbers of launches, which count from 1, as stages do, and \"names\" are what the text calls them. A variant that is \"launched\" has its blocks in \"gridHere\".\n"},
     {"profile", "what the simulator counts, and `expect` clauses",

@@ -39,6 +39,48 @@ bool ast_mentions(const Ast *ast, const char *name)
     return found;
 }
 
+/* ---- functions one after the other ---- */
+
+/* `map(exp)`, `exp >> sqrt`: it is a function that gives another scalar than is wanted, no value. */
+bool propose_converted(Elab *e, Diag *d, Span at, Span function, Type got, Type want)
+{
+    Path path = path_to(e, at);
+    const Ast *outer = path.n > 1 ? path.at[path.n - 2] : NULL;
+    bool last = outer && outer->kind == AST_COMPOSE && same_span(outer->bin.rhs->span, at);
+    if (!d || d->help || (!last && !same_span(at, function)) || got->kind != TY_SCALAR ||
+        want->kind != TY_SCALAR || !span_is_users(e->ctx, at))
+        return false;
+    diag_propose(e->ctx, d, span_end(at), "convert what it gives: put $ behind it", " >> cast(%s)",
+                 scalar_name(want->scalar));
+    return true;
+}
+
+/* A function of one value is the only argument of a call: both are meant, one after the other. */
+bool propose_composed(Elab *e, Diag *d)
+{
+    Path path = path_to(e, d->span);
+    const char *inner = span_text(e, d->span);
+    for (int i = 0; inner && i < path.n; i++) {
+        Span call = path.at[i]->span;
+        const char *text = text_at(e, call);
+        const uint32_t n = d->span.lo - call.lo;
+        const Ast *outer = i > 0 ? path.at[i - 1] : NULL;
+        if (path.at[i]->kind != AST_CALL || d->span.hi + 1 != call.hi || !n || text[n - 1] != '(')
+            continue;
+        const char *x = outer && outer->kind == AST_LAMBDA && outer->lambda.n == 1
+                            ? outer->lambda.params[0].name
+                            : NULL;
+        if (x) {
+            diag_propose(e->ctx, d, d->span, "apply it, too: $", "%s(%s)", inner, x);
+            return true;
+        }
+        diag_propose(e->ctx, d, call, "one function after the other is $", "%s >> %.*s", inner,
+                     (int)n - 1, text);
+        return true;
+    }
+    return false;
+}
+
 /* ---- `not x > 0` ---- */
 
 void propose_not(Elab *e, Diag *d, Span operand)

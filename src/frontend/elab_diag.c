@@ -325,6 +325,12 @@ static void check_size(void *user, Nat var)
     c->only = false;
 }
 
+/* A number, and a formula that has it for few sizes. */
+static bool only_special(Nat number, Nat formula)
+{
+    return nat_is_const(number) && !nat_is_const(formula) && formula->kind != NAT_VAR;
+}
+
 bool only_entry_sizes(Elab *e, Nat a)
 {
     SizeCheck c = {e, a->has_vars};
@@ -487,6 +493,9 @@ Diag *report_argument(Elab *e, const char *callee, const char *param, const Ast 
         /* Explains only: two sizes with names of their own are two sizes, until somebody knows better. */
         if (mis.want_size && callee && strcmp(callee, prim_name(P_gather)) == 0 && nat_le(ctx, e->facts, mis.want_size, mis.got_size))
             propose_around(e, d, arg.span, "such indices read only the first of these elements: $", ctx_printf(ctx, "take(%s, ", nat_text(ctx, mis.want_size)), ")");
+        else if (mis.want_size && (only_special(mis.want_size, mis.got_size) || only_special(mis.got_size, mis.want_size)))
+            diag_help(ctx, d, "%s and %s are equal for special sizes only: most likely an array is taken along another axis than is meant, and a `transpose` or a `map(...)` is missing",
+                      nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));
         else if (mis.want_size && only_entry_sizes(e, nat_sub(ctx, mis.want_size, mis.got_size)) && !strstr(d->label ? d->label : "", "differ") && !has_rows(e, arg))
             diag_help(ctx, d, "where the two are always as long as each other, declare both with one size, %s, or say so: `where %s == %s`", nat_text(ctx, mis.want_size),
                       nat_text(ctx, mis.got_size), nat_text(ctx, mis.want_size));

@@ -54,6 +54,8 @@ static void become(Core *core, const Core *other)
     core->label = core->label ? core->label : label;
 }
 
+static bool is_literal(const Core *core) { return core && core->kind == CORE_LIT; }
+
 /* A rule's right side holds what its left side matched, which is finished. again: but a literal comes to what is named in it. */
 static void zonk(Elab *e, Core *core, bool again)
 {
@@ -65,8 +67,8 @@ static void zonk(Elab *e, Core *core, bool again)
     switch (core->kind) {
     case CORE_VAR:
         zonk_var(e, core->var);
-        if (core->var->literal)
-            become(core, core->var->literal);
+        if (is_literal(core->var->value))
+            become(core, core->var->value);
         else
             core->type = core->var->type;
         break;
@@ -92,9 +94,9 @@ static void zonk(Elab *e, Core *core, bool again)
     case CORE_LET:
         zonk_var(e, core->let.var);
         zonk(e, core->let.value, again);
-        core->let.var->literal = core->let.value->kind == CORE_LIT ? core->let.value : NULL;
-        zonk(e, core->let.body, again || core->let.var->literal);
-        if (core->let.var->literal)
+        core->let.var->value = core->let.value;
+        zonk(e, core->let.body, again || is_literal(core->let.value));
+        if (is_literal(core->let.value))
             become(core, core->let.body);
         break;
     case CORE_TUPLE:

@@ -17,6 +17,26 @@ static bool is_cast_turned(Elab *e, const Ast *ast, const Env *env)
     return true;
 }
 
+/* What argument k of a primitive is wanted as, where it is an index below a size that an argument before it gives. */
+static Type index_wanted(Elab *e, Value f, const Value *args, int k)
+{
+    if (f.kind != V_FUN || f.fun->kind != F_PRIM || f.fun->n_args > 0)
+        return NULL;
+    const Item *header = prim_header(e->ctx, f.fun->prim);
+    const int at = given_param(header, k);
+    const Ast *kind = at < 0 ? NULL : header->params[at].kind;
+    if (!kind || kind->kind != AST_BRACKET || !ast_is_word(kind->call.fn, "idx") || kind->call.items[0]->kind != AST_NAME)
+        return NULL;
+    for (int i = 0; i < k; i++) {
+        const char *name = header->params[given_param(header, i)].name;
+        LetBind *lets = NULL;
+        Nat n;
+        if (name && ast_is_word(kind->call.items[0], name) && value_is_natable(e, args[i]) && value_to_nat(e, args[i], &n, &lets))
+            return type_idx(e->ctx, n);
+    }
+    return NULL;
+}
+
 static Value eval_call(Elab *e, const Ast *ast, const Env *env, Type want)
 {
     const Ast *fn = ast->call.fn;
@@ -45,7 +65,7 @@ static Value eval_call(Elab *e, const Ast *ast, const Env *env, Type want)
     Value *args = NEWN(e->ctx, Value, ast->call.n);
     bool good = f.kind != V_ERROR;
     for (int i = 0; i < ast->call.n; i++) {
-        args[i] = eval(e, ast->call.items[i], env, NULL);
+        args[i] = eval(e, ast->call.items[i], env, index_wanted(e, f, args, i));
         good &= args[i].kind != V_ERROR;
     }
     if (!good)
@@ -182,6 +202,22 @@ static bool has_index(Elab *e, Value v)
     return false;
 }
 
+/* Indices that are chosen where no range is known for them. */
+static bool report_chosen_index(Elab *e, const Value v[2], Span whole)
+{
+    if (v[0].kind != V_NAT || v[1].kind != V_NAT || !(v[0].from_idx || v[1].from_idx))
+        return false;
+    const Value *index = v[0].from_idx ? &v[0] : &v[1];
+    Diag *d = elab_error(e, E0328, whole, "this `if` gives an index, and nothing here says of which array");
+    diag_note(e->ctx, d, NO_SPAN, "choose where the index is used: `xs[if ... then ... else ...]`, or in the function of a `generate` that is given to `gather`");
+    propose_around(e, d, index->span, "if a number is meant, write $", "cast(i32)(", ")");
+    if (v[0].from_idx && v[1].from_idx) {
+        diag_edit(e->ctx, d, span_start(v[1].span), "cast(i32)(");
+        diag_edit(e->ctx, d, span_end(v[1].span), ")");
+    }
+    return true;
+}
+
 static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
 {
     Ctx *ctx = e->ctx;
@@ -228,6 +264,8 @@ static Value eval_if(Elab *e, const Ast *ast, const Env *env, Type want)
     int first = v[0].kind != V_CORE && v[1].kind == V_CORE ? 1 : 0;
     if (want && type_resolve(e, want)->kind == TY_IDX && v[first].kind == V_CORE)
         want = NULL;
+    if (!want && report_chosen_index(e, v, ast->span))
+        return v_error(ast->span);
     for (int k = 0; k < 2; k++) {
         int i = k == 0 ? first : 1 - first;
         Type t = want ? want : k == 0 ? NULL : core[first]->type;

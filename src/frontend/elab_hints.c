@@ -533,7 +533,7 @@ void note_wanted(Elab *e, Diag *d, const Fun *f)
         diag_note(e->ctx, d, NO_SPAN, "a pattern takes its function first and the data last: `mapSeq(f, xs)`, `xs |> mapSeq(f)`");
         return;
     }
-    if (propose_unit(e, d, f))
+    if (propose_unit(e, d, f) || (!f->n_args && fun_arity(e, f) == 1 && propose_composed(e, d)))
         return;
     Fun bare = *f;
     bare.n_args = 0;

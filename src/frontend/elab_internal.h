@@ -427,7 +427,10 @@ void propose_elementwise(Elab *e, Diag *d, Span operand);
 void propose_row(Elab *e, Diag *d, const Value *v);
 /* elab_anew.c */
 bool ast_mentions(const Ast *ast, const char *name);
-void propose_not(Elab *e, Diag *d, Span operand);           /* `not x > 0`, at x */
+void propose_not(Elab *e, Diag *d, Span operand);
+bool propose_composed(Elab *e, Diag *d); /* of a function where its value is wanted */
+/* `at`: in the expression that is the function. */
+bool propose_converted(Elab *e, Diag *d, Span at, Span function, Type got, Type want);           /* `not x > 0`, at x */
 void propose_other_side(Elab *e, Diag *d, Span element);    /* `xs[i + 1]` where `xs[i - 1]` is known */
 /* `1.0` where an integer is needed, in each of the branches around it. */
 void propose_whole_literals(Elab *e, Diag *d, Span span, Value got, Type want);
@@ -627,6 +630,7 @@ Value apply_core(Elab *e, const Core *lambda, const Value *args, Span span);
 /* elab_call.c: all arguments of what has a header are there. */
 Value call_header(Elab *e, const Fun *f, const Value *args, Span span, Type want);
 
+int given_param(const Item *item, int k); /* the parameter that a call gives as argument k; -1: there are fewer */
 Core *operator_unit(Elab *e, const Fun *f); /* the declared one; NULL: none */
 /* The operator, which is this function as core, is used with that unit: it is compared when types are known. */
 void note_unit(Elab *e, const Fun *op, const Core *lambda, Core *unit, Span span, const char *who);

@@ -159,7 +159,8 @@ static Core *lambda_body(Elab *e, Value r, const Ast *sig, const Env *env, Type 
             note_result(e, d, r, want);
             propose_state(e, d, r, want);
             propose_meant(e, d, at);
-            propose_scalar(e, d, at, r, want);
+            if (!want || !given || !propose_converted(e, d, at, span, given, type_resolve(e, want)))
+                propose_scalar(e, d, at, r, want);
             if (r.kind == V_CORE)
                 propose_step(e, d, at, r.core->type, want, false);
         }

@@ -112,6 +112,11 @@ static bool hint_joined(Elab *e, Diag *d, const char *callee, const Hole *hole, 
         diag_or_else(e->ctx, d);
     }
     diag_propose(e->ctx, d, span_start(e->prim_span), ctx_printf(e->ctx, "the elements are rows, %s each; $ in front of it makes one array of them", rows), "%s |> ", prim_name(P_join));
+    if (is_callee(callee, P_padCst) || is_callee(callee, P_padTo)) {
+        diag_or_else(e->ctx, d);
+        const char *each = ctx_printf(e->ctx, "the elements are rows, %s each, and so is what is added: $; `map(%s(...))` pads each row", rows, callee);
+        diag_propose(e->ctx, d, arg.span, each, "%s(fun _ => %s)", prim_name(P_generate), span_text(e, arg.span) ? span_text(e, arg.span) : "0");
+    }
     return true;
 }
 

@@ -208,8 +208,6 @@ void propose_exchange(Elab *e, Diag *d, const Item *header, const char *name, in
         explicit += !header->params[i].implicit;
     if (d && !d->help && explicit == 1 && wanted > 0 && given == wanted + 1)
         diag_help(e->ctx, d, "for each row of it: `map(%s)`", name);
-    if (d && d->tries.n && !d->help && values[wrong].kind == V_CORE)
-        diag_help(e->ctx, d, "%s", order_text(e, header, name));
 }
 
 /* Two arrays whose lengths differ: one of them may be a matrix that lies the other way. */

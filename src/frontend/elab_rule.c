@@ -340,6 +340,7 @@ Core *rule_apply(Ctx *ctx, Program *program, RuleUse *use, const char **why)
     if (!ask_conditions(&u, CHECKS))
         return NULL;
     Core *core = right_side(&u);
+    use->right_fails = !core;
     if (!core && !*why)
         *why = "the right side has a mistake";
     if (*why || e->stop)

@@ -10,33 +10,51 @@
 #include <math.h>
 
 #include "frontend/elab_internal.h"
+#include "ir/key.h"
 
 /* ---- what differs ---------------------------------------------------------------------------- */
 
-static bool same_constant(const Core *a, const Core *b)
+/* What the term names, where that is known. */
+static const Core *named_value(const Core *core)
 {
-    if (a->kind == CORE_SIZE && b->kind == CORE_SIZE)
-        return a->size == b->size;
-    if (a->kind != b->kind)
-        return false;
-    if (a->kind == CORE_LIT) {
-        if (a->lit.type != b->lit.type)
-            return false;
-        if (scalar_is_float(a->lit.type))
-            return (isnan(a->lit.f) && isnan(b->lit.f)) ||
-                   (a->lit.f == b->lit.f && signbit(a->lit.f) == signbit(b->lit.f));
-        return a->lit.i == b->lit.i;
-    }
-    if (a->kind != CORE_TUPLE || a->tuple.n != b->tuple.n)
-        return false;
+    for (;;)
+        if (core->kind == CORE_LET)
+            core = core->let.body;
+        else if (core->kind == CORE_VAR && core->var->value)
+            core = core->var->value;
+        else
+            return core;
+}
+
+/* A constant size is a literal here. */
+static const Core *as_literal(const Core *core, Core *room)
+{
+    if (core->kind != CORE_SIZE || !nat_is_const(core->size) || core->type->kind != TY_SCALAR)
+        return core;
+    Scalar s = core->type->scalar;
+    *room = (Core){.kind = CORE_LIT, .type = core->type};
+    room->lit = scalar_is_float(s) ? scalar_float(s, (double)core->size->value)
+                                   : scalar_int(s, core->size->value);
+    return room;
+}
+
+/* Are they the same constant, or computed in the same way? */
+static bool same_value(Elab *e, const Core *a, const Core *b)
+{
+    Core room_a, room_b;
+    a = as_literal(named_value(a), &room_a);
+    b = as_literal(named_value(b), &room_b);
+    if (a->kind != CORE_TUPLE || b->kind != CORE_TUPLE || a->tuple.n != b->tuple.n)
+        return core_same(e->ctx, a, b);
     for (int i = 0; i < a->tuple.n; i++)
-        if (!same_constant(a->tuple.items[i], b->tuple.items[i]))
+        if (!same_value(e, a->tuple.items[i], b->tuple.items[i]))
             return false;
     return true;
 }
 
 static const char *unit_text(Elab *e, const Core *core)
 {
+    core = named_value(core);
     StrBuf sb;
     sb_init(&sb, e->ctx);
     if (core->kind == CORE_LIT)
@@ -48,8 +66,10 @@ static const char *unit_text(Elab *e, const Core *core)
             sb_puts(&sb, unit_text(e, core->tuple.items[i]));
         }
         sb_putc(&sb, ')');
-    } else
-        sb_puts(&sb, "a computed value");
+    } else {
+        const char *written = span_text(e, core->span);
+        sb_puts(&sb, written ? written : "a computed value");
+    }
     return sb.text;
 }
 
@@ -75,7 +95,7 @@ typedef struct UnitPair {
 
 static bool unit_differs(Elab *e, const PendingUnit *p, UnitPair *pair)
 {
-    *pair = (UnitPair){.want = p->declared, .builtin.kind = CORE_LIT, .as_lit.kind = CORE_LIT};
+    *pair = (UnitPair){.want = p->declared, .builtin.kind = CORE_LIT};
     if (!pair->want) {
         Type t = type_zonk(e, p->type);
         Type scalar = t->kind == TY_VEC ? t->elem : t;
@@ -84,18 +104,21 @@ static bool unit_differs(Elab *e, const PendingUnit *p, UnitPair *pair)
             return false;
         pair->want = &pair->builtin;
     }
-    const Core *want = pair->want, *got = core_splatted(p->unit);
-    /* A constant size is a constant here. -0 is taken for a sum's unit too: it is one. */
-    if (got->kind == CORE_SIZE && nat_is_const(got->size) && got->type->kind == TY_SCALAR) {
-        Scalar s = got->type->scalar;
-        pair->as_lit.lit = scalar_is_float(s) ? scalar_float(s, (double)got->size->value)
-                                              : scalar_int(s, got->size->value);
-        got = &pair->as_lit;
-    }
-    pair->got = got;
+    const Core *want = pair->want;
+    const Core *got = pair->got = as_literal(core_splatted(p->unit), &pair->as_lit);
+    /* -0 is taken for a sum's unit too: it is one. */
     bool zero = got->kind == CORE_LIT && want->kind == CORE_LIT && scalar_is_float(got->lit.type) &&
                 got->lit.type == want->lit.type && got->lit.f == 0 && want->lit.f == 0;
-    return !zero && !same_constant(got, want);
+    return !zero && !same_value(e, got, want);
+}
+
+static bool is_constant(const Core *core)
+{
+    core = named_value(core);
+    bool constant = core->kind == CORE_LIT || core->kind == CORE_TUPLE;
+    for (int i = 0; core->kind == CORE_TUPLE && i < core->tuple.n; i++)
+        constant &= is_constant(core->tuple.items[i]);
+    return constant;
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */
@@ -124,6 +147,17 @@ static void propose_unit(Elab *e, Diag *d, const PendingUnit *p, const UnitPair 
         diag_note(e->ctx, d, p->op->item->unit->span, "declared here");
 }
 
+static void label_unit(Elab *e, Diag *d, const UnitPair *pair)
+{
+    if (is_constant(pair->got))
+        diag_label(e->ctx, d, "this is %s", unit_text(e, pair->got));
+    else if (is_constant(pair->want))
+        diag_label(e->ctx, d, "this is computed, so risec cannot tell whether it is %s",
+                   unit_text(e, pair->want));
+    else
+        diag_label(e->ctx, d, "this is not computed as the unit is");
+}
+
 void finish_units(Elab *e)
 {
     for (int i = 0; i < e->units.n; i++) {
@@ -134,18 +168,10 @@ void finish_units(Elab *e)
             continue;
         Diag *d = elab_error(e, E0321, p->span, "`%s` starts from the unit of `%s`, which is %s",
                              p->who, operator_name(p), unit_text(e, pair.want));
-        diag_label(e->ctx, d, "this is %s", unit_text(e, pair.got));
+        label_unit(e, d, &pair);
         propose_unit(e, d, p, &pair);
     }
     e->frame = NULL;
-}
-
-static bool is_constant(const Core *core)
-{
-    bool constant = core->kind == CORE_LIT || core->kind == CORE_TUPLE;
-    for (int i = 0; core->kind == CORE_TUPLE && i < core->tuple.n; i++)
-        constant &= is_constant(core->tuple.items[i]);
-    return constant;
 }
 
 void advise_units(Elab *e)
@@ -215,8 +241,7 @@ static void look_at_prim(Starts *s, PrimId id, const Ast *call, bool mapped)
     s->folds += folds_in_order(id) && mapped && is_word(args[0], s->op);
 }
 
-/* The parameter that the call gives as argument k; -1: there are fewer. */
-static int given_param(const Item *item, int k)
+int given_param(const Item *item, int k)
 {
     for (int i = 0; i < item->n_params; i++)
         if (!item->params[i].implicit && k-- == 0)

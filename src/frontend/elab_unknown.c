@@ -8,22 +8,27 @@
 
 static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-static void propose_import(Resolver *r, Diag *d, const char *name)
+static void edit_import(Resolver *r, Diag *d, const char *module)
 {
-    const char *module = library_module(r->ctx, library_with(name));
     const AstFile *ast = r->scope->ast;
     const Item *last = NULL;
     for (int i = 0; ast && i < ast->items.n; i++)
         if (ast->items.at[i]->kind == ITEM_IMPORT)
             last = ast->items.at[i];
-    const char *header = library_header(r->ctx, name);
-    diag_help(r->ctx, d, "the library has it: `import %s`", module);
-    if (header)
-        diag_note(r->ctx, d, NO_SPAN, "it is `%s`", header);
     if (last)
         diag_edit(r->ctx, d, span_end(last->span), "\nimport %s", module);
     else if (ast)
         diag_edit(r->ctx, d, (Span){ast->file, 0, 0}, "import %s\n", module);
+}
+
+static void propose_import(Resolver *r, Diag *d, const char *name)
+{
+    const char *module = library_module(r->ctx, library_with(name));
+    const char *header = library_header(r->ctx, name);
+    diag_help(r->ctx, d, "the library has it: `import %s`", module);
+    if (header)
+        diag_note(r->ctx, d, NO_SPAN, "it is `%s`", header);
+    edit_import(r, d, module);
 }
 
 /* Another name wherever the item has this one. */
@@ -153,8 +158,8 @@ static const char *nearest(Resolver *r, const char *name, Span span, const Local
         for (int i = 0; i < r->scope->imports.at[k]->items.n; i++)
             vec_push(r->ctx, &near, r->scope->imports.at[k]->items.at[i]->name);
     const char *own = did_you_mean(r->ctx, name, near.n, near.at);
-    if (own)
-        return own;
+    if (own || r->strategic)
+        return own; /* no primitive is a step */
     near.n = 0;
     bool called = is_called(r, span), type = r->types > 0;
     for (int i = 0; i < P_COUNT && !type; i++)
@@ -237,7 +242,20 @@ static void list_strategies(Resolver *r, Diag *d)
     if (n)
         diag_help(r->ctx, d, "the strategies that are seen here: %s", sb.text);
     else
-        diag_help(r->ctx, d, "no strategy is seen here: declare one, or `import strategies.reductions` and its like; without `lowered by`, risec chooses one");
+        diag_help(r->ctx, d, "no strategy is seen here: declare one, or import one, as `risec help rules` lists them; without `lowered by`, risec chooses one");
+}
+
+/* Of the library, where a name is near that of a rule or strategy; else what could stand there. */
+static void propose_library_step(Resolver *r, Diag *d, Span span, const char *name)
+{
+    const char *near = library_step_near(r->ctx, name);
+    if (!near) {
+        list_strategies(r, d);
+        return;
+    }
+    diag_help(r->ctx, d, "did you mean `%s`? The library has it: `import %s`", near, library_module(r->ctx, library_with(near)));
+    diag_edit(r->ctx, d, span, "%s", near);
+    edit_import(r, d, library_module(r->ctx, library_with(near)));
 }
 
 /* ---- unknown names -------------------------------------------------------------------------------------------------------------- */
@@ -416,7 +434,7 @@ void unknown_name(Resolver *r, const char *name, Span span, const Local *scope)
     else if (best)
         diag_propose(r->ctx, d, span, "did you mean $?", "%s", best);
     else if (r->strategic)
-        list_strategies(r, d);
+        propose_library_step(r, d, span, name);
 }
 
 bool unknown_statement(Resolver *r, const Ast *ast, const Local *scope)

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "frontend/foreign.h"
+
 const char *library_module(Ctx *ctx, const LibFile *file)
 {
     char *name = (char *)ctx_alloc(ctx, strlen(file->name) + 1);
@@ -57,6 +59,20 @@ const char *library_header(Ctx *ctx, const char *name)
     end = where && where < end ? where : end;
     line += 4;
     return end - line <= SHOWN && !memchr(line, '\n', (size_t)(end - line)) ? ctx_printf(ctx, "%.*s", (int)(end - line), line) : NULL;
+}
+
+const char *library_step_near(Ctx *ctx, const char *name)
+{
+    static const char *const kinds[] = {"rule ", "strategy "};
+    VEC(const char *) names = {0};
+    for (int i = 0; i < risec_lib_file_count; i++)
+        for (const char *line = risec_lib_files[i].text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+            for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+                const size_t n = strlen(kinds[k]);
+                if (strncmp(line, kinds[k], n) == 0)
+                    vec_push(ctx, &names, ctx_printf(ctx, "%.*s", (int)strcspn(line + n, " =\n"), line + n));
+            }
+    return did_you_mean(ctx, name, names.n, names.at);
 }
 
 const LibFile *library_with(const char *name)

@@ -13,5 +13,7 @@ const LibFile *library_find(Ctx *ctx, const char *module);
 const LibFile *library_with(const char *name);
 /* Its header, such as `argmax {n: nat} {t: num} (xs: n.t): 1.i64`, of a definition whose header is short; NULL. */
 const char *library_header(Ctx *ctx, const char *name);
+/* The rule or strategy of the library whose name is near; NULL: none is. */
+const char *library_step_near(Ctx *ctx, const char *name);
 
 #endif

@@ -207,6 +207,19 @@ static bool propose_sign(Parser *ps, Diag *diag, const Place *place)
     return propose_comma(ps, diag, place) || (call && propose_call(ps, diag, name));
 }
 
+/* `every mapToSeq`: which of the places is said behind `at`. */
+static bool propose_place(Parser *ps, Diag *diag)
+{
+    static const char *const picks[] = {"first", "last", "every", "innermost", "outermost"};
+    const char *before = parse_source_of(ps, ps->prev);
+    for (size_t i = 0; ps->tok.kind == T_NAME && i < sizeof picks / sizeof *picks; i++)
+        if (strcmp(before, picks[i]) == 0) {
+            diag_help(ps->ctx, diag, "`%s` is said of a place, which stands behind `at`: `%s at %s map`", before, parse_source_of(ps, ps->tok), before);
+            return true;
+        }
+    return false;
+}
+
 Repair parse_repair_applied(Parser *ps, const Place *place, bool news)
 {
     int kind = ps->tok.kind;
@@ -232,7 +245,9 @@ Repair parse_repair_applied(Parser *ps, const Place *place, bool news)
         bool operand = kind == T_NAME || kind == T_INT || kind == T_FLOAT;
         Diag *diag = parse_mistake(ps, E0102, token_span(ps, ps->tok), "expected an operator, found %s", parse_token_text(ps, ps->tok));
         const char *fn = parse_source_of(ps, ps->prev), *arg = operand ? parse_source_of(ps, ps->tok) : ctx_printf(ps->ctx, "%s ...", parse_source_of(ps, ps->tok));
-        if (kind == T_IF)
+        if (ps->strategic && propose_place(ps, diag))
+            ;
+        else if (kind == T_IF)
             diag_help(ps->ctx, diag, "write `if c then a else b`");
         else if (kind == T_LET)
             diag_help(ps->ctx, diag, "a `let` stands before what uses it: `let y = e in ...`");

@@ -131,9 +131,9 @@ static bool is_before_params(Parser *ps, const Place *place)
     return ps->params.n == 0 && !ps->item->result;
 }
 
-static bool is_after_where(Parser *ps, const Place *place)
+bool parse_after_where(Parser *ps, const Place *place)
 {
-    for (int i = place->bracket - 1; i > 0; i--)
+    for (int i = place->bracket ? place->bracket - 1 : engine_depth(ps); i > 0; i--)
         if (engine_symbol(ps, i) == T_WHERE)
             return true;
     return ps->item->n_where > 0;
@@ -227,6 +227,12 @@ static bool is_at(Parser *ps, const Place *place)
     return ps->item->kind == ITEM_ENTRY && strcmp(parse_source_of(ps, ps->tok), "at") == 0;
 }
 
+/* `where level block`. */
+static bool is_level(Parser *ps, const Place *place)
+{
+    return ps->item->kind == ITEM_RULE && parse_after_where(ps, place) && strcmp(parse_source_of(ps, ps->prev), "level") == 0;
+}
+
 /* ---- the table of hints ------------------------------------------------------------------------------------------------------ */
 
 enum { ANY = -1, OPERAND = -2, OPERATOR = -3, WORD = -4, NUMBER = -5 }; /* for kinds of tokens */
@@ -271,7 +277,7 @@ static const Hint hints[] = {
     {T_LBRACKET, T_NAME, HEADER, IN_BRACKET, wants_colon, "a parameter is its name, a colon and its type, and an array's size stands before its elements: `({before}: n.f32)`", NO_EDIT, NULL},
     {T_STAR, T_NAME, HEADER, ANY, NULL, "there are no pointers: a parameter is `(xs: n.f32)`, its name first", NO_EDIT, NULL},
     {T_STAR, T_COLON, HEADER, ANY, NULL, "there are no pointers: " ARRAY_TYPE, NO_EDIT, NULL},
-    {T_COLON, T_NAME, HEADER, ANY, is_after_where, "the parameters come first: `{item} {n: nat} (xs: n.f32): n.f32 where n > 3 = ...`", NO_EDIT, NULL},
+    {T_COLON, T_NAME, HEADER, ANY, parse_after_where, "the parameters come first: `{item} {n: nat} (xs: n.f32): n.f32 where n > 3 = ...`", NO_EDIT, NULL},
     {T_COMMA, T_NAME, HEADER, IN_BRACKET, wants_colon, "names of one type stand behind each other, without commas", EDIT_BOTH, "{before}"},
     {T_COMMA, ANY, HEADER, IN_BRACKET, NULL, "each parameter stands in its own parentheses, with its type: `(a: f32) (b: f32)`", NO_EDIT, NULL},
     {T_ARROW, ANY, HEADER, IN_ITEM, NULL, "the type of the result stands behind $, as in `(xs: n.f32): n.f32`", EDIT_FOUND, ":"},
@@ -287,6 +293,7 @@ static const Hint hints[] = {
     {T_COMMA, ANY, HEADER, IN_ITEM, is_operator, "what changes nothing stands in front of the laws: `: f32 unit 0, associative, commutative = ...`", NO_EDIT, NULL},
     {T_PIPE, ANY, HEADER, IN_ITEM, NULL, "the body stands behind `=`", EDIT_FOUND, "= ... |>"},
     {WORD, ANY, ANYWHERE, ANY, is_reserved, "{found} is a word of the language and cannot be a name", NO_EDIT, NULL},
+    {T_NAME, ANY, ANYWHERE, ANY, is_level, "the level is no condition, and stands without `where`: `== ... level {found} where n >= 1`", NO_EDIT, NULL},
     /* operators and brackets */
     {OPERATOR, T_LP, ANYWHERE, ANY, NULL, "an operator as a function stands in parentheses: $", EDIT_FOUND, "({found})"},
     {OPERATOR, T_COMMA, ANYWHERE, ANY, NULL, "an operator as a function stands in parentheses: $", EDIT_FOUND, "({found})"},
@@ -382,12 +389,24 @@ static void hint(Parser *ps, Diag *diag, const Place *place)
     }
 }
 
+/* `expects [...]`: a misspelt word where a clause of the header could begin. */
+static bool propose_clause(Parser *ps, Diag *diag, const Place *place)
+{
+    static const char *const words[] = {"where", "launch", "lowered", "expect", "accept", "exact"};
+    if (ps->tok.kind != T_NAME || ps->has_body || place->context != IN_ITEM || !parse_can(ps, T_WHERE))
+        return false;
+    const char *near = did_you_mean(ps->ctx, parse_source_of(ps, ps->tok), sizeof words / sizeof *words, words);
+    if (near)
+        diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "did you mean $?", "%s", near);
+    return near != NULL;
+}
+
 void parse_report_unexpected(Parser *ps, const Place *place)
 {
     if (parse_report_own_method(ps))
         return;
     const char *wanted = expected(ps, place), *found = parse_token_text(ps, ps->tok);
     Diag *diag = parse_mistake(ps, E0101, parse_gap_or_token(ps), "expected %s, found %s", wanted, found);
-    if (!parse_propose_written(ps, diag, place))
+    if (!parse_propose_written(ps, diag, place) && !propose_clause(ps, diag, place))
         hint(ps, diag, place);
 }

@@ -30,6 +30,9 @@ Place parse_find_place(Parser *ps);
 /* Whether a type is being read: a colon or an arrow of the header is behind us, and nothing that ends the type. */
 bool parse_in_type(Parser *ps);
 
+/* Whether the item has a `where` before the refused token. */
+bool parse_after_where(Parser *ps, const Place *place);
+
 /* Whether this token could stand here. */
 bool parse_can(Parser *ps, int kind);
 const char *parse_kind_text(int kind);

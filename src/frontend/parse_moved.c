@@ -121,6 +121,26 @@ static Repair repair_clause(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
+/* `= lowered by s = e`, `= lowered by s e`. */
+static Repair repair_early_body(Parser *ps, const Place *place, bool news)
+{
+    (void)place;
+    if (!ps->has_body || strcmp(parse_source_of(ps, ps->tok), "by") != 0 || strcmp(parse_source_of(ps, ps->prev), "lowered") != 0 || behind_blanks(ps, ps->body_eq.hi) != ps->prev.lo)
+        return NOT_MINE;
+    if (news) {
+        const uint32_t lo = ps->prev.lo, hi = ps->tok.hi, name = behind_blanks(ps, hi), end = behind_word(ps, name), next = behind_blanks(ps, end);
+        Diag *diag = parse_mistake(ps, E0101, parse_span(ps, lo, hi), "`lowered by` stands in the header, in front of the `=`");
+        const bool word = end > name; /* else its end is not known here */
+        diag_help(ps->ctx, diag, "the body comes behind it: `... lowered by %.*s = ...`", word ? (int)(end - name) : 7, word ? ps->text + name : "(a ; b)");
+        if (word)
+            diag_edit(ps->ctx, diag, parse_span(ps, ps->body_eq.lo, lo), "%s", "");
+        if (word && ps->text[next] != '=')
+            diag_edit(ps->ctx, diag, parse_span(ps, end, end), " =");
+    }
+    parse_broken(ps);
+    return GIVE_UP;
+}
+
 /* The text between two bytes without the blanks around it. */
 static const char *trimmed(Parser *ps, uint32_t lo, uint32_t hi)
 {
@@ -357,12 +377,16 @@ static Repair repair_at(Parser *ps, const Place *place, bool news)
     return GIVE_UP;
 }
 
-/* `f(a; b)`, `launch [blocks = 128; threads = 256]`. */
+/* `f(a; b)`, `launch [blocks = 128; threads = 256]`, `where n >= 1; m >= 1`. */
 static Repair repair_separator(Parser *ps, const Place *place, bool news)
 {
-    if (ps->tok.kind != T_SEMI || ps->strategic || place->context != IN_BRACKET || !parse_can(ps, T_COMMA))
+    const bool conditions = !ps->has_body && parse_after_where(ps, place);
+    if (ps->tok.kind != T_SEMI || ps->strategic || (place->context != IN_BRACKET && !conditions) || !parse_can(ps, T_COMMA))
         return NOT_MINE;
-    if (news) {
+    if (news && place->context != IN_BRACKET) {
+        Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "expected `,` and a condition, or `=` and the body of %s, found `;`", parse_item_name(ps));
+        diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "conditions are separated by $", ",");
+    } else if (news) {
         Diag *diag = parse_mistake(ps, E0101, token_span(ps, ps->tok), "expected `,` or %s, found `;`", parse_kind_text(token_closer_of(engine_symbol(ps, place->bracket))));
         diag_propose(ps->ctx, diag, token_span(ps, ps->tok), "between brackets, $ stands between one and the next", ",");
     }
@@ -516,7 +540,7 @@ static Repair repair_late_unit(Parser *ps, const Place *place, bool news)
 Repair parse_repair_moved(Parser *ps, const Place *place, bool news)
 {
     static Repair (*const repairs[])(Parser *, const Place *, bool) = {
-        repair_operator_name, repair_as, repair_late_unit, repair_unit_sign, repair_clause, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
+        repair_operator_name, repair_as, repair_late_unit, repair_unit_sign, repair_clause, repair_early_body, repair_expect, repair_second_for, repair_launch, repair_at, repair_strategy, repair_separator, repair_slice, repair_fun_braces, repair_last_semicolon,
     };
     for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
         Repair repair = repairs[i](ps, place, news);

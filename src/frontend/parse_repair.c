@@ -482,15 +482,17 @@ static Repair repair_other(Parser *ps, const Place *place, bool news)
     return NOT_MINE;
 }
 
-/* `entry entry`: a word that starts an item, where its name should stand. */
+/* `entry entry`: a word that starts an item, where its name should stand. `import rule.lowering`: whoever looks for the module knows what is near. */
 static Repair repair_item_word(Parser *ps, const Place *place, bool news)
 {
     (void)place;
     if (!token_starts_item(ps->tok.kind) || ps->tok.first || !token_starts_item(ps->prev.kind))
         return NOT_MINE;
-    if (news)
+    const bool module = ps->item->kind == ITEM_IMPORT && ps->text[ps->tok.hi] == '.';
+    if (news && !module)
         parse_mistake(ps, E0101, token_span(ps, ps->tok), "%s is a word of the language and cannot be a name", parse_kind_text(ps->tok.kind));
-    parse_broken(ps);
+    if (!module)
+        parse_broken(ps);
     ps->tok.name = intern(ps->ctx, ps->text + ps->tok.lo, ps->tok.hi - ps->tok.lo);
     parse_feed_instead(ps, T_NAME);
     return GO_ON;

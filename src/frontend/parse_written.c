@@ -187,6 +187,27 @@ static const char *element_name(Parser *ps, const char *array, const Parts *part
     return name;
 }
 
+/* Whether it is one value: an argument of a function around it, or a parameter of a scalar's type. */
+static bool is_one_value(Parser *ps, const char *name)
+{
+    for (int i = engine_depth(ps); i > 0; i--) {
+        if (engine_symbol(ps, i) != T_FUN)
+            continue;
+        uint32_t lo = engine_token(ps, i).hi, hi = lo;
+        while (hi < ps->tok.lo && strncmp(ps->text + hi, "=>", 2) != 0)
+            hi++;
+        if (has_word(ctx_printf(ps->ctx, "%.*s", (int)(hi - lo), ps->text + lo), name))
+            return true;
+    }
+    for (int i = 0; i < ps->params.n; i++) {
+        const Param *p = &ps->params.at[i];
+        const char *type = p->name && strcmp(p->name, name) == 0 && p->kind && p->kind->kind == AST_NAME ? p->kind->name.text : NULL;
+        if (type && parse_is_scalar(type))
+            return true;
+    }
+    return false;
+}
+
 static bool propose_choice(Parser *ps, Diag *diag)
 {
     Parts parts;
@@ -201,6 +222,11 @@ static bool propose_choice(Parser *ps, Diag *diag)
     if (!n || !condition[n])
         return false;
     const char *array = ctx_printf(ps->ctx, "%.*s", (int)n, condition);
+    if (is_one_value(ps, array)) {
+        diag_propose(ps->ctx, diag, parse_span(ps, ps->tok.lo, parts.close + 1), "a choice is $",
+                     "(if %s then %s else %s)", condition, parts.at[1], parts.at[2]);
+        return true;
+    }
     const char *x = element_name(ps, array, &parts), *choice[2];
     for (int i = 0; i < 2; i++)
         choice[i] = strcmp(parts.at[i + 1], array) == 0 ? x : parts.at[i + 1];

@@ -53,6 +53,7 @@ typedef struct RuleUse {
     Nat lanes;            /* that the mapWarp around the term gives each element; or NULL */
     Span users;           /* the user's text that it stands for */
     int next_var;         /* ids from here on are fresh; raised */
+    bool right_fails;     /* set where all conditions hold, and the right side is no term of the type */
     Nat num_sm, max_resident; /* the entry's, or NULL; set where the rule brings them in */
     /* Whether an operator has its laws for all values; *why: what shows that it has not. */
     bool (*lawful)(void *user, const Core *lambda, const char **why);

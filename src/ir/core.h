@@ -17,7 +17,7 @@ typedef struct CoreVar {
     Nat nat;          /* for type idx: the nat variable that stands for its value inside sizes and indices; else NULL */
     Span span;
     const char *const *parts; /* of a tuple that the source takes apart: the components' names, NULL for one without; or NULL */
-    const Core *literal; /* while it is elaborated: what a `let` gives it, where that turned out to be a literal; else NULL */
+    const Core *value; /* while it is elaborated: what a `let` gives it, as far as that is finished; else NULL */
 } CoreVar;
 
 typedef enum CoreKind {

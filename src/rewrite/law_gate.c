@@ -155,23 +155,43 @@ const char *law_values_text(Ctx *ctx, const OperatorReport *r)
 {
     StrBuf sb;
     sb_init(&sb, ctx);
-    sb_puts(&sb, "for ");
+    sb_puts(&sb, r->n_values ? "for " : "");
     put_values(&sb, r);
-    sb_puts(&sb, ", ");
+    sb_puts(&sb, r->n_values ? ", " : "");
     put_sides(&sb, r);
     return sb.text;
 }
 
+/* What is wrong: of the unit alone, or for which values. */
+static const char *law_broken_text(Ctx *ctx, const char *unit_of, const Item *operator, const OperatorReport *r, const char *sep)
+{
+    StrBuf inputs;
+    sb_init(&inputs, ctx);
+    put_values(&inputs, r);
+    if (!of_unit(r))
+        return ctx_printf(ctx, "`%s` is not %s: %s%s", operator->name, r->law, sep, inputs.text);
+    if (!r->n_values)
+        return ctx_printf(ctx, "%s `%s`, combined with itself, gives another value", unit_of, operator->name);
+    return ctx_printf(ctx, "%s `%s` changes a value: for %s", unit_of, operator->name, inputs.text);
+}
+
+/* Infinities that cancel out: only the unit itself was NaN's reason. */
+static bool unit_makes_nan(const OperatorReport *r)
+{
+    const HostBuf *made = &r->launch.results[0], *unit = &r->launch.results[r->half];
+    if (r->n_values || r->half != 1 || made->count != 1 || !scalar_is_float(made->elem))
+        return false;
+    return isnan(scalar_load(made->elem, made->bytes).f) && isinf(scalar_load(unit->elem, unit->bytes).f);
+}
+
 void law_warn_operator(Ctx *ctx, const Item *operator, const OperatorReport *r, const Core *fold)
 {
-    StrBuf inputs, sides;
-    sb_init(&inputs, ctx);
+    StrBuf sides;
     sb_init(&sides, ctx);
-    put_values(&inputs, r);
     put_sides(&sides, r);
     bool unit = of_unit(r);
     Span span = unit && operator->unit ? operator->unit->span : operator->name_span;
-    Diag *d = diag_warning(ctx, W0713, span, unit ? "this unit of `%s` changes a value: for %s" : "`%s` is not %s: for %s", operator->name, unit ? inputs.text : r->law, inputs.text);
+    Diag *d = diag_warning(ctx, W0713, span, "%s", law_broken_text(ctx, "this unit of", operator, r, "for "));
     diag_label(ctx, d, "%s", sides.text);
     if (fold && span_is_users(ctx, fold->span))
         diag_note(ctx, d, fold->span, "this starts from the unit, as if it were one of the elements");
@@ -283,15 +303,16 @@ static void explain_not_commutative(Ctx *ctx, Diag *d, const Item *operator, con
 
 Diag *law_report_operator(Ctx *ctx, const Item *operator, Span use, const Core *fold, const OperatorReport *r)
 {
-    StrBuf inputs, sides;
-    sb_init(&inputs, ctx);
+    StrBuf sides;
     sb_init(&sides, ctx);
-    put_values(&inputs, r);
     put_sides(&sides, r);
     bool unit = of_unit(r);
-    Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", "%s", unit ? ctx_printf(ctx, "the unit of `%s` changes a value: for %s", operator->name, inputs.text) : ctx_printf(ctx, "`%s` is not %s: %s", operator->name, r->law, inputs.text));
+    const char *broken = law_broken_text(ctx, "the unit of", operator, r, "");
+    Diag *d = diag_error_of_user(ctx, E0808, operator->name_span, use, "the operator of the library", "%s", broken);
     diag_label(ctx, d, "%s", sides.text);
-    if (unit)
+    if (unit && unit_makes_nan(r))
+        diag_help(ctx, d, "infinities make NaN there: decide for the unit before you calculate with it, as by `if a == %s then b else ...`", r->right);
+    else if (unit)
         diag_help(ctx, d, "declare a unit that changes no value; where there is none, `%s in one thread, from any start, with a `def`", in_order(ctx, use));
     else if (is_tie(r) && chooses(operator))
         explain_tie(ctx, d, operator, r);

@@ -519,7 +519,7 @@ static bool find_counter(Ctx *ctx, const LawOperator *op, const Claim *claim, bo
         out->entry = t.entry;
         out->launch = t.run;
         out->half = t.half;
-        out->n_values = claim->n;
+        out->n_values = strchr(claim->left, 'a') ? claim->n : 0;
         return true;
     }
     return false;

@@ -159,8 +159,8 @@ void law_try(Ctx *ctx, const LawTrial *trial, LawOutcome *out)
     Rewriting r = {0};
     if (!rewrite_entry(ctx, entry, strategy_of(ctx, &t), 0, NULL, -1, &r)) {
         const char *ill = message(ctx, E0803);
-        out->result = ill ? LAW_ILL_TYPED : LAW_REFUSED;
-        out->why = ill ? ill : any_message(ctx);
+        out->result = ill ? LAW_ILL_TYPED : r.right_fails ? LAW_NO_RIGHT : LAW_REFUSED;
+        out->why = ill ? ill : r.right_fails ? r.right_fails : any_message(ctx);
         return;
     }
     out->before = entry;
@@ -197,6 +197,8 @@ static void do_trial(Ctx *ctx, void *user)
         job->test->how->seen(job->test->how->user, &job->trial, &job->outcome);
 }
 
+static bool is_refused(LawResult result) { return result == LAW_REFUSED || result == LAW_NO_RIGHT; }
+
 /* In a context of its own. *shape: what was tried. */
 static LawResult trial(const Test *test, uint64_t seed, int without, const LawShape *given, LawShape *shape)
 {
@@ -210,7 +212,7 @@ static LawResult trial(const Test *test, uint64_t seed, int without, const LawSh
     LawResult result = job.outcome.result;
     if (without < 0)
         law_note_classes(test->ctx, test->report, &job.outcome);
-    bool told = job.outcome.why && (result == LAW_REFUSED || result == LAW_ILL_TYPED || (result == LAW_UNTYPED && !test->report->refusal));
+    bool told = job.outcome.why && (is_refused(result) || result == LAW_ILL_TYPED || (result == LAW_UNTYPED && !test->report->refusal));
     const char *why = job.outcome.why;
     if (told && without < 0)
         test->report->refusal = ctx_printf(test->ctx, "%s", why);
@@ -283,7 +285,7 @@ static void test_conditions(const Test *test, uint64_t seed)
         LawResult other = trial(test, seed, i, NULL, &shape);
         if (other == LAW_OTHER)
             report->needed[i] = NEEDED_BY_VALUE;
-        else if (other == LAW_ILL_TYPED || other == LAW_REFUSED)
+        else if (other == LAW_ILL_TYPED || is_refused(other))
             report->needed[i] = NEEDED_BY_CHECK;
     }
 }
@@ -296,6 +298,17 @@ static bool all_needed(const LawReport *report)
     return true;
 }
 
+static void report_wrong(const Test *test, const Item *rule, uint64_t seed, LawResult result)
+{
+    LawReport *out = test->report;
+    LawShape shape;
+    out->wrong = true;
+    trial(test, seed, -1, NULL, &shape);
+    shrink(test, rule, seed, result, &shape);
+    out->shape = shape;
+    out->counter = (LawTrial){.file = test->file, .rule = test->rule, .seed = seed, .without = -1, .shape = &out->shape, .plain_values = true};
+}
+
 void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how, LawReport *out)
 {
     Program *program = program_from_text(ctx, file->path, file->text, file->size);
@@ -303,6 +316,7 @@ void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how
     const Item *item = program_rule(program, file->path, intern(ctx, rule, strlen(rule)), &home);
     *out = (LawReport){.n_where = item ? item->n_where : 0, .enough = how->trials >= ENOUGH};
     Test test = {ctx, file, rule, how, out};
+    uint64_t no_right = 0;
     for (long k = 0; item && k < MOST_TIMES * how->trials; k++) {
         /* Some conditions matter for few sizes only, and some rules fire for few: those get more trials. */
         if (k >= how->trials && (!out->enough || (all_needed(out) && out->counts[LAW_SAME] && law_entered_all(out))) && out->counts[LAW_SAME] >= how->fires)
@@ -311,14 +325,15 @@ void law_test(Ctx *ctx, const LawFile *file, const char *rule, const LawHow *how
         uint64_t seed = how->seed + (uint64_t)k;
         LawResult result = trial(&test, seed, -1, NULL, &shape);
         out->counts[result]++;
-        if (result == LAW_REFUSED)
+        if (is_refused(result))
             test_conditions(&test, seed);
+        if (result == LAW_NO_RIGHT && out->counts[LAW_NO_RIGHT] == 1)
+            no_right = seed;
         if (!is_wrong(result))
             continue;
-        out->wrong = true;
-        shrink(&test, item, seed, result, &shape);
-        out->shape = shape;
-        out->counter = (LawTrial){.file = file, .rule = rule, .seed = seed, .without = -1, .shape = &out->shape, .plain_values = true};
+        report_wrong(&test, item, seed, result);
         return;
     }
+    if (out->enough && out->counts[LAW_NO_RIGHT] && !out->counts[LAW_SAME])
+        report_wrong(&test, item, no_right, LAW_NO_RIGHT);
 }

@@ -22,6 +22,7 @@ typedef struct LawFile { /* that has the rules, and what they mention */
 typedef enum LawResult {
     LAW_UNTYPED,  /* there is no such left side with what was chosen */
     LAW_REFUSED,  /* a condition is not known to hold */
+    LAW_NO_RIGHT, /* the conditions hold, and the right side has another type, or a mistake */
     LAW_ILL_TYPED,/* the right side is not well typed there */
     LAW_SAME, LAW_OTHER,
     LAW_NOT_RUN,  /* the sizes are too large, or floats were rounded */
@@ -90,7 +91,7 @@ typedef struct LawReport {
     int n_classes;                  /* one that was not entered is not tested */
     LawClass classes[LAW_CLASSES];
     const char *refusal;            /* why it did not fire, last; or NULL */
-    bool wrong;                     /* it is no law: then this trial shows it */
+    bool wrong;                     /* it is no law, or no trial had a right side: then this trial shows it */
     LawTrial counter;
     LawShape shape;                 /* of it, as small as was found */
 } LawReport;

@@ -4,6 +4,7 @@
  *     what   = a primitive's name, or #label
  *
  * `inside` and `over` look at all that is around and below, and what follows them is about what they found: `map inside mapWarp inside mapBlock`. */
+#include "frontend/foreign.h"
 #include "rewrite/internal.h"
 
 typedef enum Pick { PICK_ONLY, PICK_FIRST, PICK_LAST, PICK_EVERY, PICK_INNERMOST, PICK_OUTERMOST } Pick;
@@ -66,13 +67,25 @@ static bool bad(Places *out, const PlaceWord *word, const char *why)
     return false;
 }
 
+/* Where a place begins, it may be a misspelt `outermost`, too. */
+static const char *no_primitive(Ctx *ctx, const char *word, bool begins)
+{
+    VEC(const char *) names = {0};
+    for (int k = PICK_FIRST; begins && k <= PICK_OUTERMOST; k++)
+        vec_push(ctx, &names, picks[k]);
+    for (int i = 0; i < P_COUNT; i++)
+        vec_push(ctx, &names, prim_name((PrimId)i));
+    const char *near = did_you_mean(ctx, word, names.n, names.at);
+    return near ? ctx_printf(ctx, "`%s` is no primitive: did you mean `%s`?", word, near) : ctx_printf(ctx, "`%s` is no primitive", word);
+}
+
 static bool check_words(Ctx *ctx, Words w, Places *out)
 {
     for (int i = 0;; i += 2) {
         if (i >= w.n)
             return bad(out, &w.at[w.n - 1], "a primitive or a label is missing after this");
         if (!w.at[i].label && prim_find(w.at[i].text) == P_COUNT)
-            return bad(out, &w.at[i], ctx_printf(ctx, "`%s` is no primitive", w.at[i].text));
+            return bad(out, &w.at[i], no_primitive(ctx, w.at[i].text, i == 0));
         if (i + 1 == w.n)
             return true;
         if (word_is(w, i + 1, "under"))

@@ -28,6 +28,7 @@ Core *step_body(Ctx *ctx, RewriteStep *step);
 typedef struct Rewriting {
     VEC(RewriteStep) steps;
     CoreEntry *entry; /* rewritten */
+    const char *right_fails; /* why a rule whose conditions hold has no right side, first; NULL: none was such */
 } Rewriting;
 
 /* What a strategy is called with instead of its defaults. */

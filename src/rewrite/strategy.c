@@ -212,6 +212,8 @@ static Core *apply_rule(Runner *r, Word *word, const SCall *call, const SEnv *en
     if (in_size_test(here))
         return fail_near(r, NOT_HELD, call->span, text, here, "it stands in a test of sizes, which types of the branches depend on");
     Core *after = rule_apply(ctx, r->program, &use, &why);
+    if (use.right_fails && !r->out->right_fails)
+        r->out->right_fails = why;
     if (!after)
         return fail_near(r, NOT_HELD, call->span, text, here, why);
     r->next_var = use.next_var;

@@ -3,7 +3,7 @@
 
 - its launches are those of the manifest: kernels, conditions, grids, how often they repeat,
 - the conditions of a kernel in its text, which leaves out what others imply, hold at the same sizes as all of them,
-- every stage has a kernel, and every launch a stage; stored arrays have the bytes of their buffers,
+- every stage has a kernel, and every launch a stage; stored arrays have the bytes of their buffers, as partial results have,
 - kernels that read an input are those that have it as a parameter,
 - each name of a kernel is that of one launch, and numbers count without a gap,
 - what is said to be stored because of its cost is no fold,
@@ -84,6 +84,24 @@ def manifest_faults(plan, manifest):
             yield f"{array['name']} is in no buffer"
         if array["place"] == "stored" and array["buffers"] == 1 and array["bytes"] not in data:
             yield f"{array['name']} has {array['bytes']} bytes, the buffers {data}"
+    yield from partial_faults(plan, manifest)
+
+
+def partial_faults(plan, manifest):
+    """Of a plan without stored arrays, what several launches have in the workspace is what templates hand on."""
+    if "sizes" in plan or any(a["place"] != "input" and a.get("buffers") for a in plan["arrays"]):
+        return
+    data = {b["name"]: b["bytes"] for b in manifest.get("workspace", {}).get("buffers", []) if not b["zero"]}
+    kernels = {k["name"]: {p.get("workspace") for p in k["parameters"]} for k in manifest["kernels"]}
+    users = collections.defaultdict(set)
+    for launch in plan["launches"]:
+        for v in launch["variants"]:
+            for name in data.keys() & kernels[v["kernel"]]:
+                users[name].add(launch["number"])
+    said = {(p["name"], p["bytes"], number) for p in plan["partial"] for number in p["writers"] + p["readers"]}
+    have = {(name, data[name], number) for name in users for number in users[name] if len(users[name]) > 1}
+    if said != have:
+        yield f"partial results {sorted(said)}, and the kernels have {sorted(have)}"
 
 
 @functools.cache

@@ -12,7 +12,7 @@
 
 static long checks, wrong, classes, needed[NEEDED_BY_VALUE + 1]; /* needed: conditions of each kind */
 
-static const char *const result_names[LAW_RESULTS] = {"untyped", "refused", "ill typed", "same", "another result", "not run"};
+static const char *const result_names[LAW_RESULTS] = {"untyped", "refused", "no right side", "ill typed", "same", "another result", "not run"};
 
 /* Each trial, and each result that is another one although all conditions were there. */
 static void seen(void *user, const LawTrial *trial, const LawOutcome *o)
@@ -75,7 +75,7 @@ static void test_rule(Ctx *ctx, const LawFile *file, const Item *rule, long tria
     }
     checks += r.n_classes;
     classes += entered;
-    printf("  %-24s fired %4ld, refused %4ld, left side untyped %4ld%s\n", rule->name, r.counts[LAW_SAME], r.counts[LAW_REFUSED], r.counts[LAW_UNTYPED],
+    printf("  %-24s fired %4ld, refused %4ld, left side untyped %4ld%s\n", rule->name, r.counts[LAW_SAME], r.counts[LAW_REFUSED] + r.counts[LAW_NO_RIGHT], r.counts[LAW_UNTYPED],
            r.wrong ? "  WRONG" : "");
 }
 

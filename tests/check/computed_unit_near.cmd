@@ -1,0 +1,1 @@
+--emit=core computed_unit_near.rise

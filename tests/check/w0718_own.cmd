@@ -1,0 +1,2 @@
+lower w0718_own.rise --strategy both
+exit 0

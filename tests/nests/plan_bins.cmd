@@ -1,0 +1,1 @@
+lower ../../examples/high/arrays.rise histogram --plan --set n=1000000
