@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 RISEC = os.environ.get("RISEC") or os.path.join(ROOT, "build", "release", "risec")
 ALL = os.environ.get("RISEC_LEVEL") == "all"
 SAMPLE = 40      # one of so many programs goes through NVRTC,
-CHECKED = 3      # and one of so many through risec
+CHECKED = 10     # and one of so many through risec
 CHAIN = 12       # views of a composition, at most
 SECONDS = 60     # of one program
 
@@ -198,7 +198,7 @@ def compile_all(nvrtc, name, texts):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=400 if ALL else 40)
+    parser.add_argument("--count", type=int, default=400 if ALL else 16)
     options = parser.parse_args()
     failed, nvrtc = False, find_nvrtc()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
