@@ -1,7 +1,8 @@
 /* Each pass may be left out, but for the few that make what kernels cannot do without, and each may
  * run twice: the results stay the same. The passes are those of src/codegen/lower.c. A kernel that
  * prints as before is not run again. Then some passes at a time, at random. One in OF_MANY of the
- * changes for each entry, in turn; each of them where RISEC_LEVEL is all.
+ * changes for each entry, in turn, and those that have changed no text yet; each of them where
+ * RISEC_LEVEL is all.
  *
  *     test_passes [--seed N] FILE.rise... */
 #include "executors.h"
@@ -105,7 +106,7 @@ static void test_entry(const char *path, int k, const Compiled *c, uint64_t *see
         bool all = level && strcmp(level, "all") == 0;
         for (int p = PASS_TRANSLATE + 1; p < PASS_COUNT; p++)
             for (int times = least_times(p); times <= 2; times++)
-                if (times != 1 && (turn++ % OF_MANY == 0 || all))
+                if (times != 1 && (turn++ % OF_MANY == 0 || all || (times == 0 && changed[p][0] == 0)))
                     test_one_pass(c, once.text.text, (LowerPass)p, times);
         for (int i = 0; i < (all ? MIXED : 1); i++)
             test_some_passes(c, once.text.text, seed);
