@@ -3,6 +3,7 @@
 
     tests/run_tests.py [-v] [-j N] [--times FILE] [--level quick|whole|all] [--no-sanitizers WHY] [WORD...]
                                                  tests with one of the words in their names; all without words. FILE: the processor seconds of each
+    tests/run_tests.py --durations [WORD...]     writes the seconds into tests/durations, too, which decides what starts first
 
 Levels: `quick` are the unit tests and the goldens on the release build; `whole`, what is run without one, has both builds and the scripts;
 `all` does more of the same where `whole` does some.
@@ -114,6 +115,13 @@ def good_programs():
     return parsed + glob.glob(f"{ROOT}/examples/*.rise") + glob.glob(f"{ROOT}/lib/**/*.rise", recursive=True)
 
 
+def files(word):
+    """The files of a pattern, sorted; of `PATTERN@N` each Nth one, and of `PATTERN@N+K` each Nth one after the first K."""
+    pattern, step, first = re.fullmatch(r"([^@]*)(?:@(\d+)(?:\+(\d+))?)?", word).groups()
+    found = sorted(os.path.relpath(path, ROOT) for path in glob.glob(f"{ROOT}/{pattern}"))
+    return found[int(first or 0) :: int(step or 1)]
+
+
 def unit_arguments():
     """(program, build) -> [(levels, arguments)], from tests/unit/args, which says how its lines are read."""
     table = {}
@@ -129,7 +137,7 @@ def unit_arguments():
             if word == "@good":
                 args += sorted(os.path.relpath(path, ROOT) for path in good_programs())
             elif "*" in word:
-                args += sorted(os.path.relpath(path, ROOT) for path in glob.glob(f"{ROOT}/{word}"))
+                args += files(word)
             else:
                 args.append(word)
         for build in BUILDS if words[1] == "both" else (words[1],):
@@ -323,8 +331,31 @@ def script_tests():
 
 
 TESTS_TO_RUN = []  # for the processes that main() forks
-# The longest come first, so that no processor waits for the last of them: one to ten minutes each.
-LONGEST = ("scripts/nvcc.py", "unit/test_robust", "scripts/text.py", "unit/test_programs", "unit/test_barriers")
+# The longest come first, so that no processor waits for the last of them: `seconds name` of a run at the level `whole`, which --durations writes.
+DURATIONS = f"{TESTS}/durations"
+DURATIONS_LEAST = 1  # second; what takes less has no line
+
+
+def read_durations():
+    """{name: processor seconds}."""
+    lines = (line.split("#")[0].split(None, 1) for line in read_text(DURATIONS).splitlines())
+    return {line[1].strip(): float(line[0]) for line in lines if line}
+
+
+def write_durations(times):
+    """Of the tests that ran; the others keep their lines."""
+    known = read_durations()
+    known.update({name: user + system for user, system, name in times})
+    long = sorted(((seconds, name) for name, seconds in known.items() if seconds >= DURATIONS_LEAST), key=lambda line: (-line[0], line[1]))
+    with open(DURATIONS, "w", encoding="utf-8") as file:
+        file.write("# Processor seconds of tests at the level `whole`: those that take longest start first.\n# Written by `tests/run_tests.py --durations`.\n")
+        file.writelines(f"{seconds:6.0f}  {name}\n" for seconds, name in long)
+
+
+def in_order(tests):
+    """The longest first."""
+    known = read_durations()
+    return sorted(tests, key=lambda test: -known.get(test[0], 0))
 
 
 def processor_seconds():
@@ -360,6 +391,7 @@ def main():
     parser.add_argument("-v", "--verbose", action="store_true", help="name every test")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--times", metavar="FILE", help="write the processor seconds of each test, user and system")
+    parser.add_argument("--durations", action="store_true", help="write them into tests/durations, too, which decides the order of tests")
     parser.add_argument("--level", choices=LEVELS, default="whole")
     parser.add_argument("--no-sanitizers", metavar="WHY", help="there is no build with sanitizers")
     parser.add_argument("--regen", action="store_true", help="write the goldens that exist again")
@@ -371,7 +403,7 @@ def main():
     scripts = [] if options.level == "quick" else script_tests()
     tests = [*unit_tests(options.level), *scripts, *core_again_tests(), *golden_tests(), *code_tests()]
     tests = [test for test in tests if not options.words or any(word in test[0] for word in options.words)]
-    tests.sort(key=lambda test: next((k for k, long in enumerate(LONGEST) if test[0].startswith(long)), len(LONGEST)))
+    tests = in_order(tests)
     TESTS_TO_RUN.extend(tests)
     passed, failed, skipped, times = 0, [], [], []
     if options.no_sanitizers:
@@ -396,6 +428,8 @@ def main():
         with open(options.times, "w", encoding="utf-8") as file:
             for user, system, name in sorted(times, key=lambda time: -time[0] - time[1]):
                 file.write(f"{user:8.2f} {system:7.2f}  {name}\n")
+    if options.durations:
+        write_durations(times)
     if len(failed) > 5:
         print("Failed:\n  " + "\n  ".join(failed))
     print(f"{passed} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))

@@ -5,8 +5,8 @@ compiles the hand-written kernels, tests/handwritten/*.cu, whose results text.py
     tests/scripts/nvcc.py                those
     tests/scripts/nvcc.py FILE.cu...     these texts
 
-RISEC_LEVEL=whole (the default): NVRTC makes code of one text in three for the oldest architecture, of the others for the newest; nvcc's front end reads the texts for one, and the host compiler their host
-functions, which NVRTC does not see. RISEC_LEVEL=all: all architectures, and nvcc makes code, too.
+RISEC_LEVEL=whole (the default): NVRTC makes code of one text in six for the oldest architecture, and of one in six for the newest; nvcc's front end reads the others for one, and the host compiler their
+host functions, which NVRTC does not see. RISEC_LEVEL=all: all texts, all architectures, and nvcc makes code, too.
 
 Prints `ok NAME`, `not ok NAME` or `skip NAME: REASON` for each. Many texts are compiled together, each in a namespace of its own: most of the time goes into starting compilers.
 When that fails each is compiled alone, to tell which one is wrong."""
@@ -159,10 +159,15 @@ def nvrtc_compiles(nvrtc, text, archs):
 
 
 def shares(texts):
-    """The texts for each architecture: all of them for all, or one in three for the oldest and the others for the newest."""
+    """The texts of which NVRTC makes code, for each architecture: all of them for all, or one in six for the oldest and one in six for the newest."""
     if ALL:
         return [(texts, ARCHS)]
-    return [(texts[::3], ARCHS[:1]), ([text for k, text in enumerate(texts) if k % 3], ARCHS[-1:])]
+    return [(texts[::6], ARCHS[:1]), (texts[3::6], ARCHS[-1:])]
+
+
+def for_nvcc(texts, nvrtc):
+    """Those that NVRTC's front end does not read already."""
+    return texts if ALL or not nvrtc else [text for k, text in enumerate(texts) if k % 3]
 
 
 # ---- all of them -------------------------------------------------------------------------------------------------------------------------
@@ -202,9 +207,10 @@ def main(paths):
         if nvcc:
             again = nvrtc and release_of_nvcc(nvcc) == release_of_nvrtc(nvrtc)
             codes, front = (NVCC_ARCHS, FRONT_ARCHS) if again else (ARCHS, ())
-            failed |= check(texts, "nvcc", lambda text: nvcc_compiles(nvcc, text, work, codes, front), codes, front)
+            failed |= check(for_nvcc(texts, again), "nvcc", lambda text: nvcc_compiles(nvcc, text, work, codes, front), codes, front)
             # Those that people wrote are compiled by nvcc alone.
-            failed |= check(hand, "nvcc", lambda text: nvcc_compiles(nvcc, text, work, ARCHS, ()), ARCHS)
+            codes, front = (ARCHS, ()) if ALL else ((), FRONT_ARCHS)
+            failed |= check(hand, "nvcc", lambda text: nvcc_compiles(nvcc, text, work, codes, front), codes, front)
         else:
             print(f"skip {len(texts) + len(hand)} texts nvcc: no nvcc on PATH or in {CUDA}/bin")
         if nvrtc:

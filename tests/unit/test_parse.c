@@ -317,11 +317,12 @@ static void check_random(int rounds)
     printf("random: %d texts, %d of them without errors\n", rounds, clean);
 }
 
-/* Cut off at every byte; a long text at so many that a few megabytes are read in all. */
+static size_t read_at_most = 4 << 20; /* --read */
+
+/* Cut off at every byte; a long text at so many that so many bytes are read in all. */
 static void check_truncated(const char *text, size_t size)
 {
-    enum { READ_AT_MOST = 4 << 20 };
-    size_t step = 1 + size * size / 2 / READ_AT_MOST;
+    size_t step = 1 + size * size / 2 / read_at_most;
     for (size_t n = 0; n < size; n += step)
         check_text(text, n);
 }
@@ -441,6 +442,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
             seed = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--read") == 0 && i + 1 < argc)
+            read_at_most = strtoull(argv[++i], NULL, 10);
         else
             check_file(argv[i]);
     }

@@ -1,6 +1,8 @@
 /* Each pass may be left out, but for the few that make what kernels cannot do without, and each may
  * run twice: the results stay the same. The passes are those of src/codegen/lower.c. A kernel that
- * prints as before is not run again. Then some passes at a time, at random.
+ * prints as before is not run again. Then some passes at a time, at random. One in OF_MANY of the
+ * changes for each entry, in turn, and those that have changed no text yet; each of them where
+ * RISEC_LEVEL is all.
  *
  *     test_passes [--seed N] FILE.rise... */
 #include "executors.h"
@@ -10,9 +12,8 @@ static const int64_t sizes[] = {0, 1, 31, 32, 64, 96, 100, 192, 1000, 1024, 2047
 
 enum {
     FEW = 3,  /* sizes at which an entry runs that a pass less or more changes */
-    MIXED = 4, /* random choices of passes for each entry */
-    MANY_KERNELS = 6, /* an entry of more is lowered slowly: with one in OF_MANY of its passes less or more, at random; all of them where RISEC_LEVEL is all */
-    OF_MANY = 4
+    MIXED = 4, /* random choices of passes for each entry where RISEC_LEVEL is all, else one */
+    OF_MANY = 5
 };
 
 static int changed[PASS_COUNT][3]; /* entries with another text, by how often the pass runs */
@@ -97,16 +98,17 @@ static void test_some_passes(const Compiled *c, const char *text, uint64_t *seed
 
 static void test_entry(const char *path, int k, const Compiled *c, uint64_t *seed)
 {
+    static int turn; /* goes on from entry to entry, so that each pass has its turn in entries of any kind */
     Job once = {.entry = c, .plan = lower_plan(PASS_OUTLINE)};
     long failures = unit_failures;
     if (CHECK(c->imp) && CHECK(ctx_try(c->ctx, lower_job, &once) && once.imp)) {
         const char *level = getenv("RISEC_LEVEL");
-        bool all = c->imp->kernels.n <= MANY_KERNELS || (level && strcmp(level, "all") == 0);
+        bool all = level && strcmp(level, "all") == 0;
         for (int p = PASS_TRANSLATE + 1; p < PASS_COUNT; p++)
             for (int times = least_times(p); times <= 2; times++)
-                if (times != 1 && (all || drawn(seed) % OF_MANY == 0))
+                if (times != 1 && (turn++ % OF_MANY == 0 || all || (times == 0 && changed[p][0] == 0)))
                     test_one_pass(c, once.text.text, (LowerPass)p, times);
-        for (int i = 0; i < MIXED; i++)
+        for (int i = 0; i < (all ? MIXED : 1); i++)
             test_some_passes(c, once.text.text, seed);
     }
     if (unit_failures > failures)
