@@ -339,7 +339,10 @@ static View *own_state(Lowering *lw, const Core *fold, const Core *start, View *
     }
     Diag *d = lower_error(lw, E0441, start->span, "the accumulator of %s has no place of its own", prim_name(fold->prim.id));
     diag_label(lw->ctx, d, "%s", view_is_place(v) ? "this array is used elsewhere too, and the steps would change it" : "nothing copies these elements");
-    diag_help(lw->ctx, d, "copy it: `... |> mapThreads(id) |> toShared`, or `mapSeq(id) |> toPrivate`, whatever level stands here");
+    if (lw->entry->costs) /* the scheduler has put the fold there */
+        diag_help(lw->ctx, d, "the scheduler folds numbers, and tuples of them: `transpose |> map(reduce(op, unit))` folds arrays element by element, with an operator of two elements");
+    else
+        diag_help(lw->ctx, d, "copy it: `... |> mapThreads(id) |> toShared`, or `mapSeq(id) |> toPrivate`, whatever level stands here");
     return view_error(lw, v->type);
 }
 
