@@ -251,7 +251,7 @@ static void name_in_loops(Sizes *z, ImpBlock *body)
         ImpStmt *s = body->list.at[i];
         if (s->kind == IS_IF)
             name_in_loops(z, &s->branch.then);
-        if (s->kind != IS_FOR || s->loop.level != P_mapBlock)
+        if (s->kind != IS_FOR || (s->loop.level != P_mapBlock && s->loop.level != P_mapGlobal))
             continue;
         int n = z->named.n;
         vec_push(z->ctx, &z->named, s->loop.var);

@@ -298,6 +298,7 @@ static void join_exprs(Together *t, ImpExpr **exprs, int n)
 
 static void emit_loads(Together *t, int from)
 {
+    share_loads(t);
     int at = t->from < 0 ? t->lw->out->list.n : from;
     for (int i = 0; i < t->loads.list.n; i++)
         block_insert(t->ctx, t->lw->out, at + i, t->loads.list.at[i]);

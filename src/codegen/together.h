@@ -62,6 +62,8 @@ ImpExpr *all_hold(Lowering *lw, ImpExpr *const *guards, int n);
 /* All places load. `whole`: the guarded expressions around them, with these values otherwise;
  * NULL: what the loads give without their guards matters not. */
 void join_loads(Together *t, const Places *p, ImpExpr **const *whole, ImpExpr *const *otherwise);
+/* Afterwards: cells that one load has are read from it, and not loaded once more. */
+void share_loads(Together *t);
 
 /* ---- together_guards.c ---- */
 

@@ -294,3 +294,74 @@ void join_loads(Together *t, const Places *p, ImpExpr **const *whole, ImpExpr *c
             *(whole ? whole : p->at)[k + j] = imp_var(t->ctx, var, nat_const(t->ctx, j), t->span);
     }
 }
+
+/* ---- cells that are loaded already --------------------------------------------------------------------------------------- */
+
+typedef struct Covered {
+    const Together *t;
+    const Access *by;   /* cells that are loaded whatever holds */
+    const ImpVar *narrow; /* whose slots are these cells from number `first` on; NULL: loads of single cells are looked at */
+    int64_t first;
+} Covered;
+
+/* Which of the cells it is; -1: none. */
+static int64_t cell_of(const Covered *c, const ImpBuf *buf, Nat index)
+{
+    const ImpExpr *first = c->by->first;
+    Nat apart = buf == first->mem.buf ? nat_sub(c->t->ctx, index, first->mem.index) : NULL;
+    return apart && nat_is_const(apart) && apart->value >= 0 && apart->value < c->by->var->slots ? apart->value : -1;
+}
+
+static void read_covered(void *user, ImpExpr **at)
+{
+    const Covered *c = user;
+    const ImpExpr *e = *at;
+    int64_t cell = -1;
+    if (c->narrow && e->kind == IE_VAR && e->var.var == c->narrow && nat_is_const(e->var.slot))
+        cell = c->first + e->var.slot->value;
+    if (!c->narrow && e->kind == IE_LOAD)
+        cell = cell_of(c, e->mem.buf, e->mem.index);
+    if (cell >= 0)
+        *at = imp_var(c->t->ctx, c->by->var, nat_const(c->t->ctx, cell), e->span);
+}
+
+/* In all that comes after the loads. */
+static void walk_after(const Together *t, Covered *c)
+{
+    ImpBlock emitted = stmts_from(t->lw->out, t->from);
+    walk_block(&emitted, read_covered, c);
+    for (int i = 0; i < t->exprs.n; i++)
+        walk_expr(t->exprs.at[i], read_covered, c);
+}
+
+static void drop_load(Together *t, const ImpVar *var)
+{
+    for (int i = 0; i < t->loads.list.n; i++)
+        if (t->loads.list.at[i]->kind == IS_VLOAD && t->loads.list.at[i]->vec.var == var) {
+            block_remove(&t->loads, i);
+            return;
+        }
+}
+
+/* Loads of fewer cells, and of single ones, give way to one that has them. */
+void share_loads(Together *t)
+{
+    if (t->from < 0)
+        return;
+    for (int i = 0; i < t->accesses.n; i++) {
+        Covered c = {.t = t, .by = &t->accesses.at[i]};
+        const ImpBuf *buf = c.by->first->mem.buf;
+        if (c.by->all || (buf->space != SPACE_INPUT && !buf->complete))
+            continue;
+        walk_after(t, &c);
+        for (int k = 0; k < t->accesses.n; k++) {
+            const Access *narrow = &t->accesses.at[k];
+            c.first = cell_of(&c, narrow->first->mem.buf, narrow->first->mem.index);
+            if (narrow->all || narrow->var->slots >= c.by->var->slots || c.first < 0 || c.first + narrow->var->slots > c.by->var->slots)
+                continue;
+            c.narrow = narrow->var;
+            walk_after(t, &c);
+            drop_load(t, narrow->var);
+        }
+    }
+}

@@ -233,8 +233,9 @@ jacobi_case4_body(const float *__restrict__ result_1, float *__restrict__ result
         float4 v;
         float4 v_1;
         const bool inside = i / by_size > 0 && i + size < size*n;
-        const bool inside_1 = inside && (i % by_size)*4 > 0;
-        const Index index = (i % by_size)*4 + 4;
+        const Index rest = i % by_size;
+        const bool inside_1 = inside && rest*4 > 0;
+        const Index index = rest*4 + 4;
         if (inside_1 && index < m) {
             v = load4<true>(result_1 + i*4 - m);
             v_1 = load4<true>(result_1 + i*4 + m);
@@ -300,48 +301,48 @@ jacobi_case5_body(const float *__restrict__ result_1, float *__restrict__ result
     for (Index i = blockIdx.x*256 + threadIdx.x; i < end; i += gridDim.x*256) {
         float2 v;
         float2 v_1;
-        const Index index = (i*4 + 1) / by_m;
-        const Index index_1 = (i*4 + 1) % by_m;
-        const Index index_2 = i*4 + m + 1;
-        const Index index_3 = (i*4 + 2) % by_m;
-        if (index > 0 && index_1 > 0 && index_1 + 1 < m && index_2 + 1 < m*n && index_3 > 0
-            && index_3 + 1 < m) {
+        const Index quotient = (i*4 + 1) / by_m;
+        const Index rest = (i*4 + 1) % by_m;
+        const Index rest_1 = (i*4 + 2) % by_m;
+        const Index quotient_1 = (i*4 + 2) / by_m;
+        const Index index = i*4 + m + 1;
+        if (quotient > 0 && rest > 0 && rest + 1 < m && index + 1 < m*n && rest_1 > 0
+            && rest_1 + 1 < m) {
             v = load2<true>(result_1 + i*4);
             v_1 = load2<true>(result_1 + i*4 + 2);
         } else {
-            const bool inside = index > 0 && index_2 < m*n && index_1 > 0 && index_1 + 1 < m;
-            const bool inside_1 = (i*4 + 2) / by_m > 0 && index_2 + 1 < m*n && index_3 > 0
-                && index_3 + 1 < m;
+            const bool inside = quotient > 0 && index < m*n && rest > 0 && rest + 1 < m;
+            const bool inside_1 = quotient_1 > 0 && index + 1 < m*n && rest_1 > 0 && rest_1 + 1 < m;
             v = make_float2(inside ? result_1[i*4] : 0.0f, inside_1 ? result_1[i*4 + 1] : 0.0f);
             v_1 =
                 make_float2(inside ? result_1[i*4 + 2] : 0.0f, inside_1 ? result_1[i*4 + 3] : 0.0f);
         }
-        const Index index_4 = i*4 - 1;
-        const float v_2 = i*4 / by_m > 0 && index_2 - 1 < m*n && i*4 % by_m > 0
-            && i*4 % by_m + 1 < m
-            ? __fmul_rn(0.25f, result_1[i*4 - m] + result_1[index_2 - 1] + result_1[index_4]
-            + result_1[index_4 + 2]) : result_1[index_4 + 1];
-        const float v_3 = index_4 + 2 < m*n
-            ? (index > 0 && index_2 < m*n && index_1 > 0 && index_1 + 1 < m
-            ? __fmul_rn(0.25f, result_1[i*4 - m + 1] + result_1[index_2] + v.x + v_1.x)
-            : result_1[index_4 + 2]) : 0.0f;
-        const float v_4 = index_4 + 3 < m*n
-            ? ((i*4 + 2) / by_m > 0 && index_2 + 1 < m*n && index_3 > 0 && index_3 + 1 < m
-            ? __fmul_rn(0.25f, result_1[i*4 - m + 2] + result_1[index_2 + 1] + v.y + v_1.y)
-            : result_1[index_4 + 3]) : 0.0f;
-        const float v_5 = index_4 + 4 < m*n
-            ? ((i*4 + 3) / by_m > 0 && index_2 + 2 < m*n && (i*4 + 3) % by_m > 0
-            && (i*4 + 3) % by_m + 1 < m
-            ? __fmul_rn(0.25f, result_1[i*4 - m + 3] + result_1[index_2 + 2] + result_1[index_4 + 3]
-            + result_1[index_4 + 5]) : result_1[index_4 + 4]) : 0.0f;
+        const Index rest_2 = i*4 % by_m;
+        const Index index_1 = i*4 - 1;
+        const float v_2 = i*4 / by_m > 0 && index - 1 < m*n && rest_2 > 0 && rest_2 + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m] + result_1[index - 1] + result_1[index_1]
+            + result_1[index_1 + 2]) : result_1[index_1 + 1];
+        const float v_3 = index_1 + 2 < m*n
+            ? (quotient > 0 && index < m*n && rest > 0 && rest + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 1] + result_1[index] + v.x + v_1.x)
+            : result_1[index_1 + 2]) : 0.0f;
+        const float v_4 = index_1 + 3 < m*n
+            ? (quotient_1 > 0 && index + 1 < m*n && rest_1 > 0 && rest_1 + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 2] + result_1[index + 1] + v.y + v_1.y)
+            : result_1[index_1 + 3]) : 0.0f;
+        const Index rest_3 = (i*4 + 3) % by_m;
+        const float v_5 = index_1 + 4 < m*n
+            ? ((i*4 + 3) / by_m > 0 && index + 2 < m*n && rest_3 > 0 && rest_3 + 1 < m
+            ? __fmul_rn(0.25f, result_1[i*4 - m + 3] + result_1[index + 2] + result_1[index_1 + 3]
+            + result_1[index_1 + 5]) : result_1[index_1 + 4]) : 0.0f;
 
         // jacobi.rise:6: mapSeqUnroll of lib/std/vectors.rise:7
-        if (index_4 + 4 < m*n) {
-            store4<true>(result_next + index_4 + 1, make_float4(v_2, v_3, v_4, v_5));
+        if (index_1 + 4 < m*n) {
+            store4<true>(result_next + index_1 + 1, make_float4(v_2, v_3, v_4, v_5));
         } else {
-            result_next[index_4 + 1] = v_2;
-            if (index_4 + 2 < m*n) result_next[index_4 + 2] = v_3;
-            if (index_4 + 3 < m*n) result_next[index_4 + 3] = v_4;
+            result_next[index_1 + 1] = v_2;
+            if (index_1 + 2 < m*n) result_next[index_1 + 2] = v_3;
+            if (index_1 + 3 < m*n) result_next[index_1 + 3] = v_4;
         }
     }
 }
