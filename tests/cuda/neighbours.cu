@@ -63,7 +63,7 @@ heat_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Ind
 {
     const Divisor<Index> by_m(m);
 
-    // neighbours.rise:8: mapGlobal of lib/std/vectors.rise:29
+    // neighbours.rise:9: mapGlobal of lib/std/vectors.rise:29
     for (Index i = blockIdx.x*256 + threadIdx.x; i < m*n; i += gridDim.x*256) {
         const float4 v = load4<aligned>(xs + i*4);
         const Index quotient = i / by_m;
@@ -78,7 +78,7 @@ heat_body(float *__restrict__ result, const float *__restrict__ xs, Index n, Ind
             + 0.1f * (v_1.w + v_2.w + v.z + xs[quotient*m*4 + nat_min(m*4 - 1, rest*4 + 4)]
             - 4.0f * v.w);
 
-        // neighbours.rise:8: mapSeqUnroll of lib/std/vectors.rise:7
+        // neighbours.rise:9: mapSeqUnroll of lib/std/vectors.rise:7
         store4<aligned>(result + i*4, make_float4(v_3, v_4, v_5, v_6));
     }
 }
