@@ -12,13 +12,20 @@
  * The first that fits is taken: a number, the row as it is, one that is split off, any other. */
 #include "schedule/row_views.h"
 
+static void note_bound(RowReads *r, const CoreVar *var)
+{
+    if (var->nat)
+        vec_push(r->ctx, &r->inner, var);
+    else
+        vec_push(r->ctx, &r->local, var);
+}
+
 static void note_inner(RowReads *r, const Core *term)
 {
     for (int i = 0; term->kind == CORE_LAMBDA && i < term->lambda.n; i++)
-        if (term->lambda.params[i]->nat)
-            vec_push(r->ctx, &r->inner, term->lambda.params[i]);
-    if (term->kind == CORE_LET && term->let.var->nat)
-        vec_push(r->ctx, &r->inner, term->let.var);
+        note_bound(r, term->lambda.params[i]);
+    if (term->kind == CORE_LET)
+        note_bound(r, term->let.var);
     for (int i = 0; i < term_children(term); i++)
         note_inner(r, term_child(term, i));
 }
@@ -70,6 +77,14 @@ static bool nat_mentions_row(const RowReads *r, Nat nat)
     bool mentions = false;
     for (int i = 0; i < r->rows; i++)
         mentions |= nat_mentions(nat, r->nest->axes[i]->nat);
+    return mentions;
+}
+
+bool mentions_local(const RowReads *r, const Core *term)
+{
+    bool mentions = false;
+    for (int i = 0; i < r->local.n && !mentions; i++)
+        mentions = term_mentions(term, r->local.at[i]);
     return mentions;
 }
 

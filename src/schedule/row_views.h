@@ -14,6 +14,7 @@ typedef struct RowReads {
     int *next_var;
     VEC(const Core *) lets;     /* of indices, around the read: the outermost first */
     VEC(const CoreVar *) inner; /* indices that are bound in the term, and axes within the row */
+    VEC(const CoreVar *) local; /* values that are bound in the term */
 } RowReads;
 
 typedef struct RowView {
@@ -26,6 +27,8 @@ RowReads row_reads(Ctx *ctx, const CoreEntry *entry, const Nest *nest, int rows,
 Core *array_joined(Ctx *ctx, Core *array);
 /* Does the term mention an axis that says which row? */
 bool mentions_row(const RowReads *reads, const Core *term);
+/* Does the term mention a value that is bound in the nest's term? */
+bool mentions_local(const RowReads *reads, const Core *term);
 /* What the read of an array in memory is, if each row of the results has a row of its own, or a
  * number. Without `several`, only rows as they are. */
 bool row_view(const RowReads *reads, Core *read, bool several, RowView *view);

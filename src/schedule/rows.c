@@ -114,10 +114,10 @@ static bool reads_computed(const Rows *r, const Core *read)
 }
 
 /* An index that is data goes into what stands beside the rows, if only numbers there are read with it,
- * and if it is not made of what is computed of the row. */
+ * and if it is not made of what is computed of the row, or of a value that has a name in the term. */
 static Core *index_let_term(Rows *r, RowReads *reads, Core *let)
 {
-    bool computed = mentions_member(r, let->let.value);
+    bool computed = mentions_member(r, let->let.value) || mentions_local(reads, let->let.value);
     if (computed)
         vec_push(r->ctx, &r->computed, let->let.var);
     else
