@@ -77,23 +77,18 @@ normalized_body(float *__restrict__ result_1, float *__restrict__ result_2,
         for (int i = 0; i < 2; i++) {
             // residual.rise:3: mapSeqUnroll of lib/rules/rows.rise:60
             const float ys_1 = own[i*4];
-            const float ys_2 = own[i*4 + 1];
-            const float ys_3 = own[i*4 + 2];
-            const float ys_4 = own[i*4 + 3];
-            store4<aligned>(result_1 + base + i*1024, make_float4(ys_1, ys_2, ys_3, ys_4));
-        }
-
-        // residual.rise:6: mapSeq of lib/rules/rows.rise:59
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
+            const int index = i*4 + 1;
+            const float ys_2 = own[index];
+            const float ys_3 = own[index + 1];
+            const float ys_4 = own[index + 2];
             const float4 q_2 = load4<aligned>(gs + i*1024 + thread*4);
-
-            // residual.rise:6: mapSeqUnroll of lib/rules/rows.rise:60
-            const float ys_1 = own[i*4] * scale * q_2.x;
-            const float ys_2 = own[i*4 + 1] * scale * q_2.y;
-            const float ys_3 = own[i*4 + 2] * scale * q_2.z;
-            const float ys_4 = own[i*4 + 3] * scale * q_2.w;
-            store4<aligned>(result_2 + base + i*1024, make_float4(ys_1, ys_2, ys_3, ys_4));
+            const float ys_1_1 = own[index - 1] * scale * q_2.x;
+            const float ys_2_1 = own[index] * scale * q_2.y;
+            const float ys_3_1 = own[index + 1] * scale * q_2.z;
+            const float ys_4_1 = own[index + 2] * scale * q_2.w;
+            const Index index_1 = base + i*1024;
+            store4<aligned>(result_1 + index_1, make_float4(ys_1, ys_2, ys_3, ys_4));
+            store4<aligned>(result_2 + index_1, make_float4(ys_1_1, ys_2_1, ys_3_1, ys_4_1));
         }
     }
 }

@@ -51,11 +51,11 @@ mixed_body(int *__restrict__ result_1, int *__restrict__ result_2, int *__restri
 
         // state_exchanged.rise:13: mapSeq
         #pragma unroll
-        for (int j = 0; j < 4; j++)
-            result_2[i*4 + j] = acc_2[j];
-        #pragma unroll
-        for (int j = 0; j < 4; j++)
-            result_3[i*4 + j] = acc_3[j];
+        for (int j = 0; j < 4; j++) {
+            const Index index = i*4 + j;
+            result_2[index] = acc_2[j];
+            result_3[index] = acc_3[j];
+        }
     }
 }
 
