@@ -59,7 +59,8 @@ static bool counts_alike(const ImpStmt *a, const ImpStmt *b)
 {
     const PrimId level = a->loop.level;
     return (level == P_mapGlobal || level == P_mapSeq) && level == b->loop.level &&
-           a->loop.lo == b->loop.lo && a->loop.hi == b->loop.hi && a->loop.step == b->loop.step && a->loop.tiles == b->loop.tiles &&
+           a->loop.lo == b->loop.lo && a->loop.hi == b->loop.hi && a->loop.step == b->loop.step &&
+           a->loop.tiles == b->loop.tiles &&
            a->loop.unroll == b->loop.unroll && a->loop.at_once == b->loop.at_once && !a->loop.full &&
            !b->loop.full && a->prefetch == 0 && b->prefetch == 0;
 }

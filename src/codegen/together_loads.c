@@ -356,8 +356,9 @@ void share_loads(Together *t)
         walk_after(t, &c);
         for (int k = 0; k < t->accesses.n; k++) {
             const Access *narrow = &t->accesses.at[k];
+            const int cells = c.by->var->slots;
             c.first = cell_of(&c, narrow->first->mem.buf, narrow->first->mem.index);
-            if (narrow->all || narrow->var->slots >= c.by->var->slots || c.first < 0 || c.first + narrow->var->slots > c.by->var->slots)
+            if (narrow->all || narrow->var->slots >= cells || c.first < 0 || c.first + narrow->var->slots > cells)
                 continue;
             c.narrow = narrow->var;
             walk_after(t, &c);

@@ -218,7 +218,8 @@ static Type member_type(const Rows *r, const Nest *nest, const Core *term)
 static bool is_row_itself(const Rows *r, const Nest *nest, const Core *term)
 {
     const Core *row = term_is(term, P_index) ? term->prim.args[0] : NULL;
-    return row && row->kind == CORE_VAR && row->var == r->matrix.var && nest->n_axes == r->rows + 1 && term->prim.nats[1] == nest->axes[r->rows]->nat;
+    bool of_matrix = row && row->kind == CORE_VAR && row->var == r->matrix.var;
+    return of_matrix && nest->n_axes == r->rows + 1 && term->prim.nats[1] == nest->axes[r->rows]->nat;
 }
 
 typedef struct Renaming {
