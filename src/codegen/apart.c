@@ -4,8 +4,8 @@
  *
  * A single guarded load is predicated. Several are a branch, before which CUDA's compiler does not
  * move the loads of the next trip: rows of 4,095 elements to which others are added took 1.09 times as
- * long on an H200. Where the guard does not hold, each load gives a literal of which
- * the term makes the value that is asked for, to the bit: 0 and 1 are tried.
+ * long on an H200. Where the guard does not hold, each load gives a literal of which the term makes the
+ * value that is asked for, to the bit: 0 and 1 are tried.
  *
  * Requires: nothing. Keeps every value, bit for bit, and every access that happens. */
 #include "codegen/literals.h"
