@@ -33,11 +33,11 @@ normalized_body(float *__restrict__ result_1, float *__restrict__ result_2,
     const int lane = threadIdx.x % 32;
     const int thread = threadIdx.x;
 
-    // residual.rise:5: mapBlock of lib/rules/rows.rise:90
+    // residual.rise:6: mapBlock of lib/rules/rows.rise:90
     for (Index block = blockIdx.x; block < n; block += gridDim.x) {
         float own[8];
 
-        // residual.rise:5: mapSeq of lib/rules/rows.rise:33
+        // residual.rise:6: mapSeq of lib/rules/rows.rise:33
         const Index base = block*2048 + thread*4;
         #pragma unroll
         for (int i = 0; i < 2; i++) {
@@ -51,19 +51,19 @@ normalized_body(float *__restrict__ result_1, float *__restrict__ result_2,
             own[i*4 + 3] = v_2.w;
         }
 
-        // residual.rise:5: mapLane of lib/rules/rows.rise:69
+        // residual.rise:6: mapLane of lib/rules/rows.rise:69
         float acc = 0.0f;
         #pragma unroll
         for (int i = 0; i < 2; i++)
             acc = acc + own[i*4] * own[i*4] + own[i*4 + 1] * own[i*4 + 1]
                 + own[i*4 + 2] * own[i*4 + 2] + own[i*4 + 3] * own[i*4 + 3];
 
-        // residual.rise:5: mapLane of lib/std/warp.rise:8
+        // residual.rise:6: mapLane of lib/std/warp.rise:8
         #pragma unroll
         for (int i = 0; i < 5; i++)
             acc += __shfl_xor_sync(0xffffffff, acc, 16 >> i);
 
-        // residual.rise:5: mapLane of lib/std/warp.rise:9
+        // residual.rise:6: mapLane of lib/std/warp.rise:9
         __syncthreads();
         if (lane == 0) value[warp] = acc;
         __syncthreads();
