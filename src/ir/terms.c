@@ -414,6 +414,24 @@ Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by)
     return copy_term(&one.copy, term);
 }
 
+typedef struct OneVar {
+    const CoreVar *var;
+    Core *by;
+} OneVar;
+
+static Core *as_term(void *user, const CoreVar *var)
+{
+    const OneVar *one = user;
+    return var == one->var ? one->by : NULL;
+}
+
+Core *term_with_var(Ctx *ctx, int *next_var, Core *term, const CoreVar *var, Core *by)
+{
+    OneVar one = {var, by};
+    TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = as_term, .user = &one};
+    return copy_term(&copy, term);
+}
+
 /* ---- what a term mentions ---- */
 
 typedef struct EachNat {

@@ -58,6 +58,8 @@ Nat copy_nat(TermCopy *c, Nat nat);
 Type copy_type(TermCopy *c, Type type);
 /* The term with another nat for a variable of nats, and for the index that it stands for. */
 Core *term_with_nat(Ctx *ctx, int *next_var, Core *term, Nat var, Nat by);
+/* The term with another one for a free variable. */
+Core *term_with_var(Ctx *ctx, int *next_var, Core *term, const CoreVar *var, Core *by);
 /* What a chain of indices reads, which may be the term itself; how many they are, and the one that is
  * applied first, or NULL. */
 const Core *term_base(const Core *term, int *indices, const Core **first);

@@ -106,17 +106,6 @@ static Core *of_operands(Product *p, Core *term)
     return new;
 }
 
-typedef struct Named { /* a tuple, and its name */
-    const CoreVar *var;
-    Core *value;
-} Named;
-
-static Core *value_of(void *user, const CoreVar *var)
-{
-    const Named *named = user;
-    return var == named->var ? named->value : NULL;
-}
-
 /* ---- factors in another order ---- */
 
 enum { MOST_FACTORS = 16 };
@@ -172,11 +161,8 @@ static Core *regrouped(const Product *p, Core *element)
 
 Core *product_opened(Ctx *ctx, Core *term, int *next_var)
 {
-    while (term->kind == CORE_LET && term->let.value->kind == CORE_TUPLE) {
-        Named named = {term->let.var, term->let.value};
-        TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = value_of, .user = &named};
-        term = copy_term(&copy, term->let.body);
-    }
+    while (term->kind == CORE_LET && term->let.value->kind == CORE_TUPLE)
+        term = term_with_var(ctx, next_var, term->let.body, term->let.var, term->let.value);
     if (term->kind == CORE_PROJ) {
         Core *tuple = product_opened(ctx, term->proj.value, next_var);
         return tuple->kind == CORE_TUPLE ? tuple->tuple.items[term->proj.index] : make_proj(ctx, tuple, term->proj.index, term->span);
@@ -203,9 +189,7 @@ static int nodes_of(const Core *term)
 static Core *named_opened(Ctx *ctx, Core *term, int *next_var)
 {
     while (term->kind == CORE_LET && is_number(term->let.var->type)) {
-        Named named = {term->let.var, term->let.value};
-        TermCopy copy = {.ctx = ctx, .next_var = next_var, .by = value_of, .user = &named};
-        Core *opened = copy_term(&copy, term->let.body);
+        Core *opened = term_with_var(ctx, next_var, term->let.body, term->let.var, term->let.value);
         if (nodes_of(opened) > MOST_NODES)
             return term;
         term = opened;

@@ -101,20 +101,20 @@ static Core *read_elsewhere(void *user, Core *source)
     return is_row_read(e->c, source) ? make_index(e->c->ctx, source->prim.args[0], e->at, source->span) : source;
 }
 
-/* Does the term compute this element, at any index? */
-static bool computes(const Computed *c, const Core *element, Core *term)
+/* The index at which the term computes this element; NULL: it does not. */
+static Nat computed_at(const Computed *c, const Core *element, Core *term)
 {
     ReadFrom s;
     if (!is_candidate(c, term, &s))
-        return false;
+        return NULL;
     Elsewhere at = {c, s.at};
-    return core_same(c->ctx, with_sources(c, element, read_elsewhere, &at), term);
+    return core_same(c->ctx, with_sources(c, element, read_elsewhere, &at), term) ? s.at : NULL;
 }
 
 /* How often the term computes the element; -1: it also reads the row of the matrix otherwise. */
 static int times_computed(const Computed *c, const Core *element, Core *term)
 {
-    if (computes(c, element, term))
+    if (computed_at(c, element, term))
         return 1;
     if (term->kind == CORE_VAR && term->var == c->matrix->var)
         return -1;
@@ -135,7 +135,7 @@ static bool is_all_that_is_read(const Computed *c, const Core *element, int n, C
         int inside = times_computed(c, element, terms[i]);
         if (inside < 0)
             return false;
-        times += inside + (i < n - 1 && computes(c, element, terms[i]));
+        times += inside + (i < n - 1 && computed_at(c, element, terms[i]));
     }
     return times > 1;
 }
@@ -143,11 +143,9 @@ static bool is_all_that_is_read(const Computed *c, const Core *element, int n, C
 /* The term with elements of the row in place of what computes them. */
 static Core *with_row(const Computed *c, const Core *element, CoreVar *row, Core *term)
 {
-    ReadFrom s;
-    if (computes(c, element, term)) {
-        is_candidate(c, term, &s);
-        return make_index(c->ctx, make_ref(c->ctx, row, term->span), s.at, term->span);
-    }
+    Nat at = computed_at(c, element, term);
+    if (at)
+        return make_index(c->ctx, make_ref(c->ctx, row, term->span), at, term->span);
     if (term_children(term) == 0)
         return term;
     Core *new = term_copy(c->ctx, term);

@@ -222,29 +222,15 @@ static bool is_row_itself(const Rows *r, const Nest *nest, const Core *term)
     return of_matrix && nest->n_axes == r->rows + 1 && term->prim.nats[1] == nest->axes[r->rows]->nat;
 }
 
-typedef struct Renaming {
-    Ctx *ctx;
-    const CoreVar *from;
-    CoreVar *to;
-} Renaming;
-
-static Core *renamed(void *user, const CoreVar *var)
-{
-    const Renaming *r = user;
-    return var == r->from ? make_ref(r->ctx, r->to, var->span) : NULL;
-}
-
 /* Members that are the row of the matrix are not read: that is. */
 static void read_rows_themselves(Rows *r, int n, Nest *const *nests, Core **terms)
 {
     for (int i = 0; i < n; i++) {
         if (!is_row_itself(r, nests[i], terms[i]))
             continue;
-        Renaming renaming = {r->ctx, r->members.at[i].var, r->matrix.var};
-        for (int k = i + 1; k < n; k++) {
-            TermCopy copy = {.ctx = r->ctx, .next_var = r->next_var, .by = renamed, .user = &renaming};
-            terms[k] = copy_term(&copy, terms[k]);
-        }
+        Core *row = make_ref(r->ctx, r->matrix.var, terms[i]->span);
+        for (int k = i + 1; k < n; k++)
+            terms[k] = term_with_var(r->ctx, r->next_var, terms[k], r->members.at[i].var, row);
     }
 }
 
