@@ -8,6 +8,7 @@
  * value that is asked for, to the bit: 0 and 1 are tried.
  *
  * Requires: nothing. Keeps every value, bit for bit, and every access that happens. */
+#include "codegen/guards.h"
 #include "codegen/literals.h"
 #include "codegen/lowering.h"
 #include "codegen/walk.h"
@@ -40,13 +41,6 @@ static void note_load(void *user, ImpExpr **at)
     l->others |= l->n == MOST_LOADS;
     if (l->n < MOST_LOADS)
         l->at[l->n++] = e;
-}
-
-static bool asks_indices(const ImpExpr *cond)
-{
-    if (cond->kind == IE_OP && cond->op.id == P_and)
-        return asks_indices(cond->op.args[0]) && asks_indices(cond->op.args[1]);
-    return is_nat_comparison(cond);
 }
 
 static bool padded(void *user, const ImpExpr *e, ScalarValue *value)

@@ -22,6 +22,15 @@ static Nat factor_at_most(Ctx *ctx, const NatFacts *facts, Nat factor)
     return range.has_lo && range.has_hi && range.lo >= 0 ? nat_const(ctx, range.hi) : NULL;
 }
 
+bool asks_indices(const ImpExpr *cond)
+{
+    if (cond->kind != IE_OP || cond->op.n != 2)
+        return false;
+    if (cond->op.id == P_and)
+        return asks_indices(cond->op.args[0]) && asks_indices(cond->op.args[1]);
+    return cond->op.args[0]->kind == IE_NAT && cond->op.args[1]->kind == IE_NAT;
+}
+
 Nat guard_largest(Ctx *ctx, const NatFacts *facts, Nat nat, const Bound *b)
 {
     if (!nat_mentions(nat, b->var))

@@ -10,6 +10,8 @@ typedef struct Bound { /* a variable: first and last value, over what stands out
 
 /* L <= R as L - R, which is at most 0 where the comparison holds; NULL for other expressions. */
 Nat guard_excess(Ctx *ctx, const ImpExpr *e);
+/* Does the condition compare indices alone? */
+bool asks_indices(const ImpExpr *cond);
 /* The largest value of `nat` for var in [lo, hi], or more (of thread / 2 and the like its own bound is taken); NULL when the way in which it depends on var is not plain. */
 Nat guard_largest(Ctx *ctx, const NatFacts *facts, Nat nat, const Bound *b);
 

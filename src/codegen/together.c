@@ -11,6 +11,7 @@
  *
  * What is inside of a guard is loaded under that guard. What is behind a condition over data is loaded whether that holds or not, if the cells are proved to be
  * there. Accesses start at a multiple of their width; other cells are loaded one by one, each once. */
+#include "codegen/guards.h"
 #include "codegen/together.h"
 #include "codegen/walk.h"
 
@@ -77,13 +78,6 @@ static void join_inside(Together *t, const Places *inside, const Guarded *guarde
     end_guarded(t, guarded, n, before);
 }
 
-static bool asks_indices(Ctx *ctx, ImpExpr *cond)
-{
-    Conjuncts c = {.indices = true};
-    add_conjuncts(ctx, &c, cond);
-    return c.indices;
-}
-
 /* Under conditions that compare indices their first sides are looked at. Where one is known to hold there is none. */
 static void join_conds(Together *t, const Places *p)
 {
@@ -96,7 +90,7 @@ static void join_conds(Together *t, const Places *p)
     for (int k = 0; k < t->n; k++) {
         ImpExpr *e = *p->at[k];
         others[k] = imp_lit(t->ctx, scalar_int(e->type, 0), t->span);
-        if (e->kind != IE_COND || !asks_indices(t->ctx, e->cond.cond))
+        if (e->kind != IE_COND || !asks_indices(e->cond.cond))
             continue;
         guarded[n++] = (Guarded){p->at[k], NULL};
         add_conjuncts(t->ctx, &c, e->cond.cond);
@@ -202,7 +196,7 @@ static void join_registers(Together *t, const Places *p)
 static bool guards_second(const Together *t, const Places *p)
 {
     for (int k = 0; k < t->n; k++)
-        if ((*p->at[k])->op.id != P_and || !asks_indices(t->ctx, (*p->at[k])->op.args[0]))
+        if ((*p->at[k])->op.id != P_and || !asks_indices((*p->at[k])->op.args[0]))
             return false;
     return true;
 }
