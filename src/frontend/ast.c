@@ -3,6 +3,8 @@
 
 #include "frontend/parse_internal.h"
 
+const char *const place_picks[PICK_COUNT] = {"", "first", "last", "every", "innermost", "outermost"};
+
 static int higher(int height, const Ast *child) { return child && child->height > height ? child->height : height; }
 
 static int highest(int height, int n, Ast *const *children)

@@ -55,6 +55,10 @@ typedef struct Pattern {
     int height; /* bounded as a tree's is */
 } Pattern;
 
+/* Which of the places that fit, and the words for it; that for PICK_ONLY is empty. */
+typedef enum Pick { PICK_ONLY, PICK_FIRST, PICK_LAST, PICK_EVERY, PICK_INNERMOST, PICK_OUTERMOST, PICK_COUNT } Pick;
+extern const char *const place_picks[PICK_COUNT];
+
 /* One word of a place: `map`, `inside`, `#inner`. */
 typedef struct PlaceWord {
     const char *text; /* without the # */

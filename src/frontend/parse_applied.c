@@ -210,10 +210,9 @@ static bool propose_sign(Parser *ps, Diag *diag, const Place *place)
 /* `every mapToSeq`: which of the places is said behind `at`. */
 static bool propose_place(Parser *ps, Diag *diag)
 {
-    static const char *const picks[] = {"first", "last", "every", "innermost", "outermost"};
     const char *before = parse_source_of(ps, ps->prev);
-    for (size_t i = 0; ps->tok.kind == T_NAME && i < sizeof picks / sizeof *picks; i++)
-        if (strcmp(before, picks[i]) == 0) {
+    for (int i = PICK_FIRST; ps->tok.kind == T_NAME && i < PICK_COUNT; i++)
+        if (strcmp(before, place_picks[i]) == 0) {
             diag_help(ps->ctx, diag, "`%s` is said of a place, which stands behind `at`: `%s at %s map`", before, parse_source_of(ps, ps->tok), before);
             return true;
         }

@@ -7,10 +7,6 @@
 #include "frontend/foreign.h"
 #include "rewrite/internal.h"
 
-typedef enum Pick { PICK_ONLY, PICK_FIRST, PICK_LAST, PICK_EVERY, PICK_INNERMOST, PICK_OUTERMOST } Pick;
-
-static const char *const picks[] = {"", "first", "last", "every", "innermost", "outermost"};
-
 typedef struct Words {
     int n;
     const PlaceWord *at;
@@ -72,7 +68,7 @@ static const char *no_primitive(Ctx *ctx, const char *word, bool begins)
 {
     VEC(const char *) names = {0};
     for (int k = PICK_FIRST; begins && k <= PICK_OUTERMOST; k++)
-        vec_push(ctx, &names, picks[k]);
+        vec_push(ctx, &names, place_picks[k]);
     for (int i = 0; i < P_COUNT; i++)
         vec_push(ctx, &names, prim_name((PrimId)i));
     const char *near = did_you_mean(ctx, word, names.n, names.at);
@@ -137,7 +133,7 @@ bool places_find(Ctx *ctx, const Here *here, int n, const PlaceWord *words, Plac
     *out = (Places){0};
     Pick pick = PICK_ONLY;
     for (int k = PICK_FIRST; k <= PICK_OUTERMOST; k++)
-        if (word_is(w, 0, picks[k]))
+        if (word_is(w, 0, place_picks[k]))
             pick = (Pick)k;
     if (pick != PICK_ONLY)
         w = (Words){n - 1, words + 1};
