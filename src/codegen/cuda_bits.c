@@ -6,8 +6,13 @@
  *
  * A copy is a cell of memory, a literal, a register that only gets copies, or a choice of such. A
  * register stays bits if all that it gets are copies, and all that mentions it copies it or stores it.
- * What a NaN carries is copied, too. */
+ * What a NaN carries is copied, too.
+ *
+ * What is fetched ahead stays bits, too, where others compute with it: a thread that converted it at
+ * once would wait for it. Vectors of small cells are held in words for the same reason: CUDA's
+ * compiler takes a vector apart that a condition sets, and a thread waits for its parts. */
 #include "codegen/cuda_internal.h"
+#include "codegen/tails.h"
 #include "codegen/walk.h"
 
 typedef struct Bits {
@@ -48,7 +53,7 @@ static void no_bits(Bits *b, const ImpVar *var)
 
 static void see_mention(void *user, ImpExpr **at)
 {
-    if ((*at)->kind == IE_VAR)
+    if ((*at)->kind == IE_VAR && !(*at)->var.var->fetched)
         no_bits(user, (*at)->var.var);
 }
 
@@ -110,6 +115,35 @@ static void see_call(void *user, const ImpCall *call)
     no_bits(user, call->result);
 }
 
+static bool may_be_held(const Cuda *c, const ImpVar *var)
+{
+    const int bytes = scalar_bytes(var->type);
+    return var->fetched && var->vector && var->type != SC_BOOL && bytes < 4 && var->slots * bytes % 4 == 0 && (!cuda_is_half(var->type) || cuda_is_bits(c, var));
+}
+
+static void see_component(void *user, ImpStmt *s)
+{
+    Cuda *c = user;
+    if (s->kind == IS_SET || (s->kind == IS_VSET && tail_by_component(s)))
+        c->held[imp_sets(s)->id] = false;
+}
+
+static void see_no_call(void *user, const ImpCall *call)
+{
+    (void)user;
+    (void)call;
+}
+
+static void find_held(Cuda *c, const ImpKernel *kernel, const ImpBlock *text)
+{
+    c->held = NEWN(c->ctx, bool, kernel->vars.n + 1);
+    for (int i = 0; i < kernel->vars.n; i++)
+        c->held[kernel->vars.at[i]->id] = may_be_held(c, kernel->vars.at[i]);
+    walk_text(text, see_component, see_no_call, c);
+}
+
+bool cuda_is_held(const Cuda *c, const ImpVar *var) { return c->held[var->id]; }
+
 void cuda_find_bits(Cuda *c, const ImpKernel *kernel, const ImpFunction *function)
 {
     Bits b = {c, true};
@@ -120,10 +154,12 @@ void cuda_find_bits(Cuda *c, const ImpKernel *kernel, const ImpFunction *functio
         no_bits(&b, function->params.at[k].var);
     if (function)
         no_bits(&b, function->result);
+    const ImpBlock *text = function ? &function->body : &kernel->body;
     while (b.changed) {
         b.changed = false;
-        walk_text(function ? &function->body : &kernel->body, see_stmt, see_call, &b);
+        walk_text(text, see_stmt, see_call, &b);
     }
+    find_held(c, kernel, text);
 }
 
 /* ---- their text --------------------------------------------------------------------------------- */
@@ -146,6 +182,8 @@ void cuda_put_literal_bits(Cuda *c, const ImpExpr *literal)
 const char *cuda_var_type(Cuda *c, const ImpVar *var)
 {
     const Scalar type = cuda_is_bits(c, var) ? SC_U16 : var->type;
+    if (cuda_is_held(c, var))
+        return ctx_printf(c->ctx, "%s<%s>", cuda_helper(c, HELP_HELD, SC_I32), cuda_vector_type(c, type, var->slots));
     if (var->vector)
         return cuda_vector_value_type(c, type, var->slots);
     return cuda_value_type(type);

@@ -711,7 +711,10 @@ void cuda_unrounded(Cuda *c, const ImpExpr *e, CPrec prec)
         put_nat_value(c, e, prec);
         break;
     case IE_VAR:
-        cuda_slot(c, e->var.var, e->var.slot);
+        if (cuda_is_bits(c, e->var.var) && !c->copies)
+            cuda_half_slot(c, e->var.var, e->var.slot);
+        else
+            cuda_slot(c, e->var.var, e->var.slot);
         break;
     case IE_LOAD:
         if (cuda_is_half(e->type) && !c->copies)

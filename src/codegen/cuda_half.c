@@ -53,6 +53,13 @@ void cuda_half_load(Cuda *c, const ImpExpr *load)
     put(c, ")");
 }
 
+void cuda_half_slot(Cuda *c, const ImpVar *var, Nat slot)
+{
+    sb_printf(c->out, "%s(", from_bits(c, var->type));
+    cuda_slot(c, var, slot);
+    put(c, ")");
+}
+
 void cuda_half_store(Cuda *c, const ImpExpr *value)
 {
     if (cuda_is_copy(c, value)) {

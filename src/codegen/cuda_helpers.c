@@ -55,7 +55,9 @@ const char *cuda_vector_maker(Cuda *c, Scalar s, int n)
 
 const char *cuda_vector_part(Cuda *c, const char *name, const ImpVar *var, int slot)
 {
-    Scalar value = cuda_is_half(var->type) ? SC_F32 : var->type;
+    Scalar value = cuda_is_bits(c, var) ? SC_U16 : cuda_is_half(var->type) ? SC_F32 : var->type;
+    if (cuda_is_held(c, var))
+        name = ctx_printf(c->ctx, "%s.cells()", name);
     return is_cuda_vector(value, var->slots) ? ctx_printf(c->ctx, "%s.%c", name, "xyzw"[slot]) : ctx_printf(c->ctx, "%s.at[%d]", name, slot);
 }
 

@@ -65,7 +65,8 @@ typedef struct Cuda {
     bool *buf_scalars;       /* what is no array: shared buffers of one cell, scalars by value */
     const char **var_names;
     bool *known;             /* registers that the compiler may know the value of somewhere */
-    bool *bits;              /* by id: a register of f16 or bf16 that is only copied */
+    bool *bits;              /* by id: a register of f16 or bf16 that is the bits that are in memory */
+    bool *held;              /* by id: a vector of small cells that is the words that are in memory */
     bool copies;             /* values of f16 and bf16 are printed as their bits */
     bool may_be_unaligned;   /* the text has the parameter `aligned` */
     const char *full;        /* the name of what says whether this tile is full; NULL: no such tile is around */
@@ -164,6 +165,7 @@ const char *cuda_half_fma(Cuda *c, Scalar type);
 /* a / b, as exact as a rounding to the type needs. */
 const char *cuda_half_quotient(Cuda *c, Scalar type);
 void cuda_half_load(Cuda *c, const ImpExpr *load);
+void cuda_half_slot(Cuda *c, const ImpVar *var, Nat slot); /* the value of bits */
 void cuda_half_store(Cuda *c, const ImpExpr *value); /* the bits of a value, for a cell */
 /* The functions that turn vectors of bits into vectors of values, and back. */
 const char *cuda_half_from(Cuda *c, Scalar type, int n);
@@ -173,6 +175,7 @@ const char *cuda_half_to(Cuda *c, Scalar type, int n);
 
 void cuda_find_bits(Cuda *c, const ImpKernel *kernel, const ImpFunction *function); /* of the text that is printed next; function: NULL, or its body */
 bool cuda_is_bits(const Cuda *c, const ImpVar *var);
+bool cuda_is_held(const Cuda *c, const ImpVar *var);
 bool cuda_is_copy(const Cuda *c, const ImpExpr *e);
 bool cuda_are_copies(const Cuda *c, const ImpStmt *vector); /* all values of a VSET or VSTORE */
 void cuda_put_copy(Cuda *c, const ImpExpr *copy, CPrec prec);

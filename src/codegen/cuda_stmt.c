@@ -270,6 +270,26 @@ static void print_for(Cuda *c, const ImpStmt *s)
     cuda_leave(c, scope);
 }
 
+static void put_whole(Cuda *c, const ImpVar *var) { sb_printf(c->out, cuda_is_held(c, var) ? "%s.cells()" : "%s", c->var_names[var->id]); }
+
+/* from_f16(x), where the bits of x are fetched ahead. False: the values are no such thing. */
+static bool put_converted(Cuda *c, const ImpStmt *s)
+{
+    const ImpVar *of = NULL;
+    for (int k = 0; k < s->vec.n; k++) {
+        const ImpExpr *e = s->vec.values[k], *from = e->kind == IE_CAST && e->type == SC_F32 ? e->cast.value : e;
+        if (from == e || from->kind != IE_VAR || !from->var.var->vector || !cuda_is_bits(c, from->var.var) || !nat_is(from->var.slot, k) || (of && of != from->var.var))
+            return false;
+        of = from->var.var;
+    }
+    if (of->slots != s->vec.n)
+        return false;
+    sb_printf(c->out, "%s(", cuda_half_from(c, of->type, of->slots));
+    put_whole(c, of);
+    put(c, ")");
+    return true;
+}
+
 static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
 {
     const ImpExpr *first = s->vec.values[0];
@@ -279,9 +299,11 @@ static void put_vector(Cuda *c, const ImpStmt *s, Scalar type)
         whole = e->kind == IE_VAR && e->var.var == first->var.var && nat_is(e->var.slot, k);
     }
     if (whole) {
-        put(c, c->var_names[first->var.var->id]);
+        put_whole(c, first->var.var);
         return;
     }
+    if (put_converted(c, s))
+        return;
     bool half_store = s->kind == IS_VSTORE && cuda_is_half(type); /* the conversion rounds */
     const bool bits = s->kind == IS_VSET ? cuda_is_bits(c, s->vec.var) : cuda_are_copies(c, s);
     sb_printf(c->out, "%s(", cuda_vector_maker(c, bits ? SC_U16 : type, s->vec.n));
@@ -377,6 +399,8 @@ static void print_vector_store(Cuda *c, const ImpStmt *s)
     put(c, ");");
 }
 
+static bool is_loaded_held(const Cuda *c, const ImpStmt *s) { return cuda_is_held(c, s->vec.var) && s->vec.buf->space != SPACE_SHARED && s->vec.buf->hint == HINT_NONE; }
+
 static void print_vec(Cuda *c, const ImpStmt *s)
 {
     if (s->kind == IS_VSTORE) {
@@ -396,6 +420,12 @@ static void print_vec(Cuda *c, const ImpStmt *s)
             cuda_assign(c, imp_var(c->ctx, var, slot, s->span), s->vec.values[k]);
             put(c, ";");
         }
+        return;
+    }
+    if (s->kind == IS_VLOAD && !s->vec.declares && is_loaded_held(c, s)) { /* v.load<aligned>(xs + 4*i) */
+        sb_printf(c->out, "%s.load<%s>(", name, is_aligned(c, s->vec.buf));
+        cuda_put_start(c, s->vec.buf, s->vec.index);
+        put(c, ");");
         return;
     }
     if (s->vec.declares)

@@ -71,6 +71,7 @@ typedef struct ImpVar {
     bool constant;    /* set only by its IS_DECL */
     bool named;       /* the program names it: it is not reused for another value */
     ImpRole role;
+    bool fetched;     /* loaded a step before it is used (prefetch.c) */
     bool vector;      /* a short vector (float4): at most 16 bytes in memory, 2 to IMP_VECTOR_MAX slots, always mentioned by a constant slot */
     Span span;
 } ImpVar;

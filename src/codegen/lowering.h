@@ -302,6 +302,17 @@ bool prefetch_check(Lowering *lw, const Core *term);
 /* The statements of lw->out from number `from` on store what toShared[prefetch] keeps in the buffers of the view. */
 void prefetch_mark(Lowering *lw, View *view, int from);
 
+/* ---- pads_first.c: what is fetched ahead, as it is in memory ---------------------------------------------------------------- */
+
+typedef struct LateValue { /* `made` is computed from `loaded` alone, and only stores mention it */
+    const ImpVar *loaded, *made;
+} LateValue;
+
+typedef VEC(LateValue) LateValues;
+
+/* Takes functions of padded elements out of the conditions in `block`, a part of `all`. Adds the vectors that these functions make to `late`. */
+void pads_first(Lowering *lw, ImpBlock *all, ImpBlock *block, LateValues *late);
+
 /* ---- number_index.c: computed numbers as indices --------------------------------------------------------------------------- */
 
 View *lower_read_index_or(Lowering *lw, const Core *term);

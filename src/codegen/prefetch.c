@@ -65,6 +65,7 @@ typedef struct Prefetch {
     VEC(Nat) vars;          /* loop variables, integer registers, and */
     VEC(Nat) by;            /* what each is now */
     ImpBlock load, store;
+    LateValues late;
     VEC(NextName) named;
     int kept;
 } Prefetch;
@@ -297,6 +298,23 @@ static void keep_loads(Prefetch *p, ImpExpr **at, ImpBlock *load)
     *at = imp_var(p->ctx, var, nat_const(p->ctx, 0), e->span);
 }
 
+/* What is made of it where it is stored; NULL: nothing. */
+static const ImpVar *made_late_of(const Prefetch *p, const ImpVar *var)
+{
+    for (int i = 0; i < p->late.n; i++)
+        if (p->late.at[i].loaded == var)
+            return p->late.at[i].made;
+    return NULL;
+}
+
+static bool is_made_late(const Prefetch *p, const ImpVar *var)
+{
+    for (int i = 0; i < p->late.n; i++)
+        if (p->late.at[i].made == var)
+            return true;
+    return false;
+}
+
 static void part(Prefetch *p, const ImpBlock *all, ImpBlock *load, ImpBlock *store)
 {
     Ctx *ctx = p->ctx;
@@ -319,6 +337,8 @@ static void part(Prefetch *p, const ImpBlock *all, ImpBlock *load, ImpBlock *sto
             for (int k = 0; k < 2; k++)
                 if (sides[k]->branch.then.list.n || sides[k]->branch.otherwise.list.n)
                     vec_push(ctx, &to[k]->list, sides[k]);
+        } else if (is_made_late(p, imp_sets(s))) {
+            vec_push(ctx, &store->list, s);
         } else {
             vec_push(ctx, &load->list, s);
             if (s->kind == IS_NOTE)
@@ -403,6 +423,8 @@ static void keep_registers(Prefetch *p, ImpBlock *step)
     Ctx *ctx = p->ctx;
     for (int i = 0; i < p->renamed.n; i++) {
         ImpVar *var = p->renamed.at[i];
+        if (is_made_late(p, var))
+            continue;
         Mention m = {var->nat, false};
         if (var->nat)
             walk_stmts(&p->store, mention_stmt, &m);
@@ -412,7 +434,8 @@ static void keep_registers(Prefetch *p, ImpBlock *step)
                 propose_without(ctx, d, p->asked, P_toShared, "prefetch", "leave [prefetch] out");
             return;
         }
-        Kept kept = {var, NULL};
+        const ImpVar *made = made_late_of(p, var);
+        Kept kept = {made ? made : var, NULL};
         walk_stmts(&p->store, find_kept, &kept);
         if (kept.var && !kept.buf) /* an `if` alone mentions it, or nothing */
             walk_block(&p->store, find_var, &kept);
@@ -421,6 +444,7 @@ static void keep_registers(Prefetch *p, ImpBlock *step)
         if (kept.buf)
             var->name = name_of_next(p, kept.buf);
         var->constant = var->named = false;
+        var->fetched = true;
         imp_stmt(ctx, step, IS_DECL, var->span)->var.var = var;
         undeclare(&p->load, var, ctx);
         p->kept += var->vector ? 1 : var->slots;
@@ -545,6 +569,7 @@ static void prefetch_loop(Lowering *lw, ImpBlock *block, int *at)
     ImpBlock before = first_step(&p, &fill);
     now_is(&p, i, next);
     write_out(&p, &fill, &all);
+    pads_first(lw, &all, &all, &p.late);
     part(&p, &all, &p.load, &p.store);
     keep_registers(&p, &step);
     if (lw->failed)
