@@ -179,9 +179,17 @@ void cuda_put_literal_bits(Cuda *c, const ImpExpr *literal)
     sb_printf(c->out, bits ? "%#x" : "%d", bits);
 }
 
+static const char *reciprocal(Cuda *c, Scalar type)
+{
+    cuda_helper(c, HELP_RECIPROCAL, SC_I32);
+    return cuda_helper(c, type == SC_F64 ? HELP_RECIPROCAL_F64 : HELP_RECIPROCAL_F32, SC_I32);
+}
+
 const char *cuda_var_type(Cuda *c, const ImpVar *var)
 {
     const Scalar type = cuda_is_bits(c, var) ? SC_U16 : var->type;
+    if (var->divides)
+        return ctx_printf(c->ctx, "%s<%s>", reciprocal(c, var->type), cuda_type(var->type));
     if (cuda_is_held(c, var))
         return ctx_printf(c->ctx, "%s<%s>", cuda_helper(c, HELP_HELD, SC_I32), cuda_vector_type(c, type, var->slots));
     if (var->vector)

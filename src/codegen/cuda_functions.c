@@ -77,8 +77,7 @@ static void put_called(Cuda *c, const ImpCall *call, bool returned);
 
 static const char *type_of(Cuda *c, const ImpVar *var)
 {
-    return var->vector ? cuda_vector_value_type(c, var->type, var->slots)
-                       : cuda_value_type(var->type);
+    return var->divides || var->vector ? cuda_var_type(c, var) : cuda_value_type(var->type);
 }
 
 static const char *declaration(Cuda *c, const ImpVar *var, const char *name)

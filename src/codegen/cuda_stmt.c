@@ -130,9 +130,9 @@ static void print_decl(Cuda *c, const ImpStmt *s)
     } else if (var->slots != 1) {
         sb_printf(c->out, "[%d];\n", var->slots);
     } else if (s->var.value) {
-        put(c, " = ");
+        put(c, var->divides ? "(" : " = ");
         put_value(c, var, index ? index : s->var.value);
-        put(c, ";\n");
+        put(c, var->divides ? ");\n" : ";\n");
     } else {
         put(c, ";\n");
     }

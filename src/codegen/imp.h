@@ -71,6 +71,7 @@ typedef struct ImpVar {
     bool constant;    /* set only by its IS_DECL */
     bool named;       /* the program names it: it is not reused for another value */
     ImpRole role;
+    bool divides;     /* many are divided by it, and nothing else mentions it: pass divisions */
     bool fetched;     /* loaded a step before it is used (prefetch.c) */
     bool vector;      /* a short vector (float4): at most 16 bytes in memory, 2 to IMP_VECTOR_MAX slots, always mentioned by a constant slot */
     Span span;
@@ -221,7 +222,7 @@ typedef struct ImpKernel {
     int least_blocks;     /* on axis x, however few fit; 0 as 1 */
     Nat totals;           /* the most that an exchange in it has, over the sizes; NULL: there is none */
     int64_t min_blocks;   /* second argument of __launch_bounds__, 0: not given */
-    bool blocks_as_said;  /* the user's program says min_blocks, not the library */
+    bool blocks_as_said;  /* the user's program says min_blocks, or the brackets of nextKernel do, not a strategy of the library */
     /* Hardware ids, nat variables: grid[a] = gridDim, block[a] = blockIdx, thread[a] = threadIdx on axis a; warp = linear thread / 32, lane =
      * linear thread % 32, linear thread = x + threads[0]*(y + threads[1]*z). An axis of one thread (or a single warp) has the constant 0 instead of a variable. */
     Nat grid[3], block[3], thread[3], warp, lane;

@@ -361,7 +361,8 @@ void launch_plan(Lowering *lw, const Core *start)
     kernel->lane = total == 1 ? zero : nat_var(ctx, "lane", zero, nat_const(ctx, plan.lanes - 1));
     if (clause.min_blocks && nat_is_const(clause.min_blocks))
         kernel->min_blocks = clause.min_blocks->value;
-    kernel->blocks_as_said = span_is_users(ctx, clause.threads_span) && !clause.chosen;
+    const bool of_kernel = start && begins_kernel(start->prim.id); /* whoever writes brackets for one kernel knows it */
+    kernel->blocks_as_said = (of_kernel || span_is_users(ctx, clause.threads_span)) && !clause.chosen;
     lw->any_block = kernel_has_blocks(kernel);
 }
 

@@ -32,6 +32,7 @@ static const PassRow passes[PASS_COUNT] = {
     [PASS_ZEROS] = {"zeros", pass_zeros},
     [PASS_INDICES] = {"indices", pass_indices},
     [PASS_DEAD] = {"dead", pass_dead},
+    [PASS_DIVISIONS] = {"divisions", pass_divisions},
     [PASS_STEPS] = {"steps", pass_steps},
     [PASS_NAMES] = {"names", pass_names, true},
     [PASS_OUTLINE] = {"outline", NULL}};

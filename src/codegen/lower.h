@@ -26,6 +26,7 @@ typedef enum LowerPass {
     PASS_ZEROS,     /* zeros under a condition, which ptxas may lose */
     PASS_INDICES,   /* indices, and parts of them, that are used again get a name */
     PASS_DEAD,      /* what nobody reads is gone, and copies of registers */
+    PASS_DIVISIONS, /* what many floats are divided by is multiplied by */
     PASS_STEPS,     /* steps of a fold are joined */
     PASS_NAMES,     /* identifiers for C */
     PASS_OUTLINE,   /* what stands in several places is a function of the text */

@@ -499,6 +499,7 @@ int roll_sink_loads(Lowering *lw, const ImpBlock *block, int i, const int *reads
 void pass_zeros(Lowering *lw);
 void pass_indices(Lowering *lw);
 void pass_dead(Lowering *lw);
+void pass_divisions(Lowering *lw);
 void pass_steps(Lowering *lw);
 void pass_names(Lowering *lw);
 

@@ -104,14 +104,6 @@ static void count_elsewhere(void *user, ImpStmt *s)
         walk_own(s, count_mention, user);
 }
 
-/* Do stores alone mention it? */
-static bool is_stored_only(ImpBlock *block, const ImpVar *var)
-{
-    Mentions m = {var, 0};
-    walk_stmts(block, count_elsewhere, &m);
-    return m.n == 0;
-}
-
 static bool is_copy_of(const ImpStmt *set, const ImpVar *var)
 {
     bool copy = true;
@@ -120,57 +112,100 @@ static bool is_copy_of(const ImpStmt *set, const ImpVar *var)
     return copy;
 }
 
-/* if (...) { y = xs[i..]; x = f(y) }: the two statements. */
-static bool takes_apart(const ImpStmt *guard, const ImpVar *x, ImpStmt **load, ImpStmt **set)
+/* if (...) { y = xs[i..]; x = f(y); ... }: the load. NULL: the statement is no such thing. */
+static ImpStmt *loads_alone(const ImpStmt *guard)
 {
     const ImpBlock *then = &guard->branch.then;
-    if (guard->kind != IS_IF || guard->branch.otherwise.list.n || then->list.n != 2)
-        return false;
-    *load = then->list.at[0];
-    *set = then->list.at[1];
-    return (*load)->kind == IS_VLOAD && (*load)->vec.declares && (*set)->kind == IS_VSET && (*set)->vec.var == x && !is_copy_of(*set, (*load)->vec.var);
+    if (guard->kind != IS_IF || guard->branch.otherwise.list.n || then->list.n < 2)
+        return NULL;
+    ImpStmt *load = then->list.at[0];
+    bool copies = true;
+    if (load->kind != IS_VLOAD || !load->vec.declares)
+        return NULL;
+    for (int i = 1; i < then->list.n; i++) {
+        if (then->list.at[i]->kind != IS_VSET || then->list.at[i]->vec.declares)
+            return NULL;
+        copies = copies && is_copy_of(then->list.at[i], load->vec.var);
+    }
+    return copies ? NULL : load;
 }
 
-static void pad_vector_first(Lowering *lw, ImpBlock *all, ImpBlock *block, int at, LateValues *late)
+/* Where one of the statements right before number `at` gives the vector literals; -1: none does. */
+static int padded_at(const ImpBlock *block, int at, const ImpVar *vector, ScalarValue *pads)
+{
+    while (--at >= 0 && block->list.at[at]->kind == IS_VSET && block->list.at[at]->vec.declares) {
+        const ImpStmt *pad = block->list.at[at];
+        if (pad->vec.var != vector)
+            continue;
+        for (int k = 0; k < pad->vec.n; k++)
+            if (!literal_value(pad->vec.values[k], &pads[k]))
+                return -1;
+        return at;
+    }
+    return -1;
+}
+
+/* Is there one padding for all vectors that are made of the load? */
+static bool can_be_late(ImpBlock *all, const ImpBlock *block, int at, Padding *p)
+{
+    const ImpBlock *then = &block->list.at[at]->branch.then;
+    const ImpStmt *load = then->list.at[0];
+    ScalarValue pads[IMP_VECTOR_MAX];
+    p->vector = load->vec.var;
+    for (int i = 1; i < then->list.n; i++) {
+        const ImpStmt *set = then->list.at[i];
+        const ScalarValue before = p->value;
+        if (padded_at(block, at, set->vec.var, pads) < 0 || !find_padding(p, load->vec.var->type, set->vec.n, set->vec.values, pads) ||
+            (i > 1 && !literal_same(p->value, before)))
+            return false;
+        Mentions m = {set->vec.var, 0};
+        walk_stmts(all, count_elsewhere, &m);
+        if (m.n > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Returns where the statements behind the guard begin. */
+static int pad_vectors_first(Lowering *lw, ImpBlock *all, ImpBlock *block, int at, LateValues *late)
 {
     Ctx *ctx = lw->ctx;
-    ImpStmt *pad = block->list.at[at], *guard = block->list.at[at + 1], *load, *set;
-    ScalarValue pads[IMP_VECTOR_MAX];
-    if (pad->kind != IS_VSET || !pad->vec.declares || !takes_apart(guard, pad->vec.var, &load, &set))
-        return;
-    for (int k = 0; k < pad->vec.n; k++)
-        if (!literal_value(pad->vec.values[k], &pads[k]))
-            return;
+    ImpStmt *guard = block->list.at[at], *load = loads_alone(guard);
+    Padding p = {NULL};
+    if (!load || !can_be_late(all, block, at, &p))
+        return at + 1;
     ImpVar *loaded = load->vec.var;
-    Padding p = {.vector = loaded};
-    if (!find_padding(&p, loaded->type, set->vec.n, set->vec.values, pads))
-        return;
-    block_remove(&guard->branch.then, 1);
-    if (!is_stored_only(all, pad->vec.var)) { /* it is as it was */
-        block_insert(ctx, &guard->branch.then, 1, set);
-        return;
+    ScalarValue pads[IMP_VECTOR_MAX];
+    for (int behind = 1; guard->branch.then.list.n > 1; behind++) {
+        ImpStmt *set = guard->branch.then.list.at[1];
+        block_remove(&guard->branch.then, 1);
+        block_remove(block, padded_at(block, at--, set->vec.var, pads));
+        set->vec.declares = set->vec.var->constant = true;
+        block_insert(ctx, block, at + behind, set);
+        vec_push(ctx, late, ((LateValue){loaded, set->vec.var}));
     }
-    ImpVar *made = pad->vec.var;
+    ImpStmt *pad = imp_stmt(ctx, NULL, IS_VSET, load->span);
     pad->vec.var = loaded;
     pad->vec.n = loaded->slots;
+    pad->vec.declares = true;
     for (int k = 0; k < loaded->slots; k++)
         pad->vec.values[k] = imp_lit(ctx, p.value, load->span);
     load->vec.declares = loaded->constant = false;
-    set->vec.declares = made->constant = true;
-    block_insert(ctx, block, at + 2, set);
-    vec_push(ctx, late, ((LateValue){loaded, made}));
+    block_insert(ctx, block, at, pad);
+    return at + 2;
 }
 
 void pads_first(Lowering *lw, ImpBlock *all, ImpBlock *block, LateValues *late)
 {
-    for (int i = 0; i < block->list.n; i++) {
+    for (int i = 0; i < block->list.n;) {
         ImpStmt *s = block->list.at[i];
+        walk_own(s, pad_first, lw->ctx);
         if (s->kind == IS_IF) {
             pads_first(lw, all, &s->branch.then, late);
             pads_first(lw, all, &s->branch.otherwise, late);
+            i = pad_vectors_first(lw, all, block, i, late);
+        } else {
+            i++;
         }
-        walk_own(s, pad_first, lw->ctx);
-        if (i + 1 < block->list.n)
-            pad_vector_first(lw, all, block, i, late);
     }
 }

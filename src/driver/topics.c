@@ -313,7 +313,7 @@ const HelpTopic help_topics[] = {
      "  risec --emit=cubin FILE     the same for one GPU: `risec help aot`\n"
      "  risec --emit=header FILE    a header for C and C++: `risec help header`\n"
      "\n"
-     "`--stop-after=PASS` shows imp as it is after one of the passes: translate, prefetch, literals, loops, registers, conditions, units, one_tile, memory, barriers, sink, apart, strides, tiles, unrolling, values, roll, zeros, indices, dead, steps, names, outline.\n"
+     "`--stop-after=PASS` shows imp as it is after one of the passes: translate, prefetch, literals, loops, registers, conditions, units, one_tile, memory, barriers, sink, apart, strides, tiles, unrolling, values, roll, zeros, indices, dead, divisions, steps, names, outline.\n"
      "\n"
      "-o OUT writes to a file; without --emit its suffix chooses: .cu, .h, .json, .ptx, .cubin. -o may be given several times.\n"},
 };

@@ -1,0 +1,185 @@
+/* Pass divisions: what many floats are divided by is a divisor of its own, by which they are multiplied.
+ *
+ *   for (j < 8) ys[j] = xs[j] / total    ->  const Reciprocal<float> by_total(total);  for (j < 8) ys[j] = xs[j] / by_total
+ *
+ * A division of doubles takes about thirty instructions, and a product with its correction six; both round in the same way. A division by a power of two is a
+ * product (HELPER(RECIPROCAL)). In imp the divisor is a register that holds the same value, which is marked.
+ *
+ * A divisor stands before the outermost statement that does not change it. It is worth it where a thread divides doubles twice, or floats four times. A loop whose number of trips
+ * is not known counts as one that has a few, and a loop over blocks or over the grid's threads as one that has one. f16 and bf16 divide in another way.
+ *
+ * Requires: nothing; no pass behind it takes copies of registers away. Keeps every value. */
+#include "codegen/defs.h"
+#include "codegen/walk.h"
+
+enum { FEW = 4, ENOUGH_F32 = 4, ENOUGH_F64 = 2, MOST_COUNTED = 1024 };
+
+typedef struct Divisions {
+    Lowering *lw;
+    Ctx *ctx;
+    Defs defs;
+    VEC(ImpExpr *) found; /* divisors */
+} Divisions;
+
+static bool is_size(const Divisions *d, Nat var)
+{
+    const CoreEntry *entry = d->lw->kernel->entry;
+    for (int i = 0; entry && i < entry->n_sizes; i++)
+        if (entry->sizes[i] == var)
+            return true;
+    return false;
+}
+
+typedef struct Sizes {
+    const Divisions *of;
+    bool all; /* variables are sizes, so far */
+} Sizes;
+
+static void look_at_var(void *user, Nat var)
+{
+    Sizes *s = user;
+    s->all &= is_size(s->of, var);
+}
+
+static void look_at_nat(void *user, ImpExpr **at)
+{
+    const Sizes *s = user;
+    if ((*at)->kind == IE_NAT)
+        nat_each_var(s->of->ctx, (*at)->nat, look_at_var, user);
+}
+
+static bool is_of_sizes(const Divisions *d, ImpExpr *e)
+{
+    Sizes s = {d, true};
+    walk_expr(&e, look_at_nat, &s);
+    return s.all;
+}
+
+typedef struct Parts { /* of a divisor */
+    bool memory, registers, sizes;
+} Parts;
+
+static void look_at(void *user, ImpExpr **at)
+{
+    Parts *p = user;
+    p->memory |= (*at)->kind == IE_LOAD || (*at)->kind == IE_SHFL || (*at)->kind == IE_COND;
+    p->registers |= (*at)->kind == IE_VAR;
+    p->sizes |= (*at)->kind == IE_NAT && !nat_is_const((*at)->nat);
+}
+
+/* A float is divided by a number that is often a power of two: one that follows from sizes alone. */
+static ImpExpr *divisor_of(const Divisions *d, const ImpExpr *e)
+{
+    if (e->kind != IE_OP || e->op.id != P_div || (e->type != SC_F32 && e->type != SC_F64))
+        return NULL;
+    ImpExpr *by = e->op.args[1];
+    Parts p = {false, false, false};
+    walk_expr(&by, look_at, &p);
+    if (p.memory || (by->kind == IE_VAR && by->var.var->divides))
+        return NULL;
+    const bool follows = p.sizes && !p.registers && is_of_sizes(d, by);
+    return e->type == SC_F64 || follows ? by : NULL;
+}
+
+static void find_divisor(void *user, ImpExpr **at)
+{
+    Divisions *d = user;
+    ImpExpr *by = divisor_of(d, *at);
+    for (int i = 0; by && i < d->found.n; i++)
+        if (imp_same_value(by, d->found.at[i]))
+            return;
+    if (by)
+        vec_push(d->ctx, &d->found, by);
+}
+
+typedef struct Uses {
+    Divisions *of;
+    ImpExpr *value;
+    ImpVar *by; /* or NULL: only count */
+    int trips, times;
+} Uses;
+
+static void use(void *user, ImpExpr **at)
+{
+    Uses *u = user;
+    ImpExpr *by = divisor_of(u->of, *at);
+    if (!by || !imp_same_value(by, u->value))
+        return;
+    u->times += u->trips;
+    if (u->by)
+        (*at)->op.args[1] = imp_var(u->of->ctx, u->by, nat_const(u->of->ctx, 0), u->value->span);
+}
+
+static int trips_of(const ImpStmt *loop)
+{
+    if (nat_is_const(loop->loop.lo) && nat_is_const(loop->loop.hi) && nat_is_const(loop->loop.step)) {
+        int64_t trips = div_up(loop->loop.hi->value - loop->loop.lo->value, loop->loop.step->value);
+        return trips > MOST_COUNTED ? MOST_COUNTED : trips < 0 ? 0 : (int)trips;
+    }
+    return is_parallel_map(loop->loop.level) ? 1 : FEW;
+}
+
+static void uses_in(Uses *u, ImpStmt *s)
+{
+    walk_own(s, use, u);
+    const int trips = u->trips;
+    if (s->kind == IS_FOR)
+        u->trips = trips * trips_of(s) > MOST_COUNTED ? MOST_COUNTED : trips * trips_of(s);
+    ImpBlock *inner[] = {s->kind == IS_FOR ? &s->loop.body : s->kind == IS_IF ? &s->branch.then : NULL, s->kind == IS_IF ? &s->branch.otherwise : NULL};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; inner[k] && i < inner[k]->list.n; i++)
+            uses_in(u, inner[k]->list.at[i]);
+    u->trips = trips;
+}
+
+/* In statement i and the next ones, as far as it keeps: tells them by the register, or counts. */
+static int uses_from(Divisions *d, const ImpBlock *block, int i, ImpExpr *value, ImpVar *by)
+{
+    Uses u = {d, value, by, 1, 0};
+    for (; i < block->list.n && !defs_change(&d->defs, value, block->list.at[i]); i++)
+        uses_in(&u, block->list.at[i]);
+    return u.times;
+}
+
+static ImpStmt *declaration(Divisions *d, ImpExpr *value)
+{
+    const char *name = value->kind == IE_VAR ? ctx_printf(d->ctx, "by_%s", value->var.var->name) : "by";
+    ImpVar *var = lower_new_var(d->lw, name, value->type, value->span);
+    var->constant = var->divides = true;
+    ImpStmt *s = imp_stmt(d->ctx, NULL, IS_DECL, value->span);
+    s->var.var = var;
+    s->var.slot = nat_const(d->ctx, 0);
+    s->var.value = imp_copy_expr(d->ctx, value);
+    return s;
+}
+
+static void divide(Divisions *d, ImpBlock *block, ImpStmt *around)
+{
+    for (int i = 0; i < block->list.n; i++) {
+        ImpStmt *s = block->list.at[i];
+        d->found.n = 0;
+        walk_stmt(s, find_divisor, d);
+        for (int k = 0; k < d->found.n; k++) {
+            ImpExpr *value = d->found.at[k];
+            if (uses_from(d, block, i, value, NULL) < (value->type == SC_F64 ? ENOUGH_F64 : ENOUGH_F32))
+                continue;
+            ImpStmt *new = declaration(d, value);
+            uses_from(d, block, i, new->var.value, new->var.var);
+            block_insert(d->ctx, block, i++, new);
+            defs_note_stmt(&d->defs, new, around);
+        }
+        if (s->kind == IS_FOR)
+            divide(d, &s->loop.body, s);
+        if (s->kind == IS_IF) {
+            divide(d, &s->branch.then, s);
+            divide(d, &s->branch.otherwise, s);
+        }
+    }
+}
+
+void pass_divisions(Lowering *lw)
+{
+    Divisions d = {.lw = lw, .ctx = lw->ctx, .defs = {.ctx = lw->ctx}};
+    defs_note(&d.defs, &lw->kernel->body, NULL);
+    divide(&d, &lw->kernel->body, NULL);
+}
