@@ -169,10 +169,10 @@ def limits(seed, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=10000 if ALL else 1000)
+    parser.add_argument("--count", type=int, default=10000 if ALL else 500)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED", "1")))
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--nvrtc", type=int, default=1000 if ALL else 50)
+    parser.add_argument("--nvrtc", type=int, default=1000 if ALL else 25)
     parser.add_argument("--limits", type=int, default=20000 if ALL else 200)
     options = parser.parse_args()
     print(f"# seed {options.seed}")
