@@ -9,6 +9,8 @@
  * is not known counts as one that has a few, and a loop over blocks or over the grid's threads as one that has one. f16 and bf16 divide in another way.
  *
  * Requires: nothing; no pass behind it takes copies of registers away. Keeps every value. */
+#include <math.h>
+
 #include "codegen/defs.h"
 #include "codegen/walk.h"
 
@@ -67,6 +69,13 @@ static void look_at(void *user, ImpExpr **at)
     p->sizes |= (*at)->kind == IE_NAT && !nat_is_const((*at)->nat);
 }
 
+/* CUDA's compiler multiplies by the reciprocal of such a literal by itself. */
+static bool is_power_of_two(const ImpExpr *e)
+{
+    int exponent;
+    return e->kind == IE_LIT && fabs(frexp(e->lit.f, &exponent)) == 0.5;
+}
+
 /* A float is divided by a number that is often a power of two: one that follows from sizes alone. */
 static ImpExpr *divisor_of(const Divisions *d, const ImpExpr *e)
 {
@@ -76,6 +85,8 @@ static ImpExpr *divisor_of(const Divisions *d, const ImpExpr *e)
     Parts p = {false, false, false};
     walk_expr(&by, look_at, &p);
     if (p.memory || (by->kind == IE_VAR && by->var.var->divides))
+        return NULL;
+    if (is_power_of_two(by))
         return NULL;
     const bool follows = p.sizes && !p.registers && is_of_sizes(d, by);
     return e->type == SC_F64 || follows ? by : NULL;

@@ -24,7 +24,7 @@ template <> struct Reciprocal<double> {
 };
 static __device__ __forceinline__ double operator/(double x, Reciprocal<double> by)
 {
-    const double q = __dmul_rn(x, by.inverse);
+    const double q = x * by.inverse;
     if (fabs(x) >= by.least && fabs(x) <= 2.5822498780869086e120)
         return fma(fma(-q, by.d, x), by.inverse, q);
     return x / by.d;
