@@ -48,7 +48,7 @@ const OptRow option_rows[OPT_COUNT] = {
                   "Print this form of the program instead, whatever the suffix of OUT.", true},
     [OPT_STOP_AFTER] = {"stop-after", 0, OK_TEXT, "PASS", COMPILE, false, false,
                         "With --emit=imp: the program as it is after PASS: "
-                        "translate, prefetch, literals, loops, registers, conditions, units, one_tile, memory, barriers, sink, apart, strides, tiles, unrolling, values, roll, zeros, indices, dead, steps, names, outline."},
+                        "translate, prefetch, literals, loops, registers, conditions, units, one_tile, memory, barriers, sink, apart, strides, tiles, unrolling, values, roll, zeros, indices, dead, divisions, steps, names, outline."},
     [OPT_ENTRY] = {"entry", 0, OK_TEXT, "NAME", COMPILE | CHECK | TEST, false, false, "Only this entry. Default: all entries of the file."},
     [OPT_CLAUSE] = {"clause", 0, OK_NUMBER, "LINE", TEST, false, false, "Only the `expect` clauses that begin on this line of the file."},
     [OPT_LINE] = {"line", 0, OK_FLAG, "", COMPILE, false, false,
