@@ -134,7 +134,7 @@ static void find_ids(Cuda *c, Ids *ids)
     ids->at[n++] = (HardwareId){.var = k->warp, .wanted = k->lanes == WARP_LANES ? "warp" : "part", .text = ctx_printf(ctx, sum ? "(%s) / %d" : "%s / %d", linear, k->lanes)};
     ids->at[n++] = (HardwareId){.var = k->lane, .wanted = "lane", .text = ctx_printf(ctx, sum ? "(%s) %% %d" : "%s %% %d", linear, k->lanes)};
     for (int a = 0; a < 3; a++) {
-        ids->at[n++] = (HardwareId){.var = k->block[a], .wanted = block_names[a], .text = ctx_printf(ctx, "blockIdx.%c", axis_letters[a]), .atom = true};
+        ids->at[n++] = (HardwareId){.var = k->block[a], .wanted = block_names[a], .text = ctx_printf(ctx, k->from_last[a] ? "gridDim.%c - 1 - blockIdx.%c" : "blockIdx.%c", axis_letters[a], axis_letters[a]), .atom = !k->from_last[a]};
         ids->at[n++] = (HardwareId){.var = k->thread[a], .wanted = thread_names[a], .text = ctx_printf(ctx, "threadIdx.%c", axis_letters[a]), .atom = true};
     }
     walk_text(&k->body, note_stmt, note_call, ids);

@@ -218,6 +218,7 @@ typedef struct ImpKernel {
     int threads[3];       /* threads per block and axis; the product is a multiple of 32 unless it is 1 */
     Nat blocks[3];        /* blocks of the default launch per axis, over the sizes; the result is the same for any number >= 1 */
     bool once[3];         /* on this axis the launch has just blocks[a] blocks, not fewer: a map over them is no loop */
+    bool from_last[3];    /* on this axis block[a] is gridDim - 1 - blockIdx */
     bool cooperative;     /* all blocks are resident at once, at most as many as fit */
     int least_blocks;     /* on axis x, however few fit; 0 as 1 */
     Nat totals;           /* the most that an exchange in it has, over the sizes; NULL: there is none */

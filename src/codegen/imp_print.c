@@ -397,6 +397,9 @@ static void print_rest(Printer *p, const ImpKernel *k)
         threads[a] = nat_const(p->ctx, k->threads[a]);
     print_per_axis(p, "threads", threads);
     print_per_axis(p, "blocks", k->blocks);
+    for (int a = 0; a < 3; a++)
+        if (k->from_last[a])
+            sb_printf(p->out, "  blocks numbered from the last along %c\n", "xyz"[a]);
     if (k->group) {
         put(p, "  repeated for turn until ");
         print_nat(p, k->group->count, 0);

@@ -98,6 +98,7 @@ static ImpProgram *lower_program(Ctx *ctx, const CoreEntry *entry, const LowerPl
         lw.kernel = lw.program->kernels.at[k];
         lw.any_block = kernel_has_blocks(lw.kernel);
         imp_own_all(ctx, &lw.kernel->body); /* passes change expressions where they stand, and the translation may use one in several statements */
+        number_from_last(&lw);
         verify(&lw, PASS_TRANSLATE);
         for (int p = PASS_TRANSLATE + 1; p < PASS_COUNT; p++)
             for (int i = 0; passes[p].run && i < plan->times[p] && !lw.failed; i++) {

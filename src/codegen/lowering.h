@@ -302,6 +302,10 @@ bool prefetch_check(Lowering *lw, const Core *term);
 /* The statements of lw->out from number `from` on store what toShared[prefetch] keeps in the buffers of the view. */
 void prefetch_mark(Lowering *lw, View *view, int from);
 
+/* ---- from_last.c ----------------------------------------------------------------------------------------------------------- */
+
+void number_from_last(Lowering *lw); /* the blocks of a kernel, where that makes its indices shorter */
+
 /* ---- pads_first.c: what is fetched ahead, as it is in memory ---------------------------------------------------------------- */
 
 typedef struct LateValue { /* `made` is computed from `loaded` alone, and only stores mention it */

@@ -36,7 +36,7 @@ static bool same_launch(const ImpKernel *a, const ImpKernel *b)
     bool same = a->group == b->group && a->lanes == b->lanes && a->cooperative == b->cooperative && a->least_blocks == b->least_blocks && a->min_blocks == b->min_blocks && a->wide == b->wide && a->unaligned == b->unaligned && a->totals == b->totals &&
                 a->shared_bytes == b->shared_bytes && !a->init == !b->init && same_nats(a->sizes, a->n_sizes, b->sizes, b->n_sizes);
     for (int axis = 0; axis < 3 && same; axis++)
-        same = a->threads[axis] == b->threads[axis] && a->blocks[axis] == b->blocks[axis] && a->once[axis] == b->once[axis];
+        same = a->threads[axis] == b->threads[axis] && a->blocks[axis] == b->blocks[axis] && a->once[axis] == b->once[axis] && a->from_last[axis] == b->from_last[axis];
     return same;
 }
 
