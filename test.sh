@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ./test.sh [quick|all] [WORD...]: builds risec and runs the tests (those with one of the words in their names).
 #   quick       the release build only: unit tests, goldens, 300 random programs; a minute or two
-#   (neither)   also the build with sanitizers, and the scripts: about 40 minutes on two cores
+#   (neither)   also the build with sanitizers, and the scripts: about 35 minutes on two cores
 #   all         more of everything, for hours: docs/testing.md says of what
 # ./test.sh editor: what editors make of risec (tests/editor/run.sh)
 # ./test.sh packages: packages, wheel, release and headers in fresh Debians (tests/packages/run.sh)
