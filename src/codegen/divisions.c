@@ -1,12 +1,17 @@
-/* Pass divisions: what many floats are divided by is a divisor of its own, by which they are multiplied.
+/* Pass divisions: what many numbers are divided by is a divisor of its own, by which they are multiplied.
  *
- *   for (j < 8) ys[j] = xs[j] / total    ->  const Reciprocal<float> by_total(total);  for (j < 8) ys[j] = xs[j] / by_total
+ *   for (j < 8) ys[j] = xs[j] / total    ->  const Reciprocal<double> by_total(total);
+ *                                            for (j < 8) ys[j] = xs[j] / by_total
  *
- * A division of doubles takes about thirty instructions, and a product with its correction six; both round in the same way. A division by a power of two is a
- * product (HELPER(RECIPROCAL)). In imp the divisor is a register that holds the same value, which is marked.
+ * A division of doubles takes several times as long as a product with its correction; both round in
+ * the same way. For floats it does not, so they have a divisor only where it is the same for the
+ * whole launch: it may be a power of two then, and the quotient a product (HELPER(RECIPROCAL)). In imp
+ * the divisor is a register that holds the same value, which is marked.
  *
- * A divisor stands before the outermost statement that does not change it. It is worth it where a thread divides doubles twice, or floats four times. A loop whose number of trips
- * is not known counts as one that has a few, and a loop over blocks or over the grid's threads as one that has one. f16 and bf16 divide in another way.
+ * A divisor stands before the outermost statement that does not change it. It is worth it where a
+ * thread divides doubles twice, or floats four times. A loop whose number of trips is not known counts
+ * as one that has a few, and a loop over blocks or over the grid's threads as one that has one. f16
+ * and bf16 divide in another way.
  *
  * Requires: nothing; no pass behind it takes copies of registers away. Keeps every value. */
 #include <math.h>
@@ -32,41 +37,49 @@ static bool is_size(const Divisions *d, Nat var)
     return false;
 }
 
-typedef struct Sizes {
+typedef struct Parts { /* of a divisor */
     const Divisions *of;
-    bool all; /* variables are sizes, so far */
-} Sizes;
+    bool known; /* as part of it: no cell of memory, no choice */
+    bool same;  /* for the whole launch: it follows from sizes and inputs that are numbers */
+    bool sizes; /* not of literals alone */
+} Parts;
+
+static void look_at(void *user, ImpExpr **at);
+
+/* Of a register or a variable of indices. */
+static void look_at_value(Parts *p, const void *what)
+{
+    const Sites *sites = defs_of(&p->of->defs, what);
+    ImpStmt *s = sites && sites->at.n == 1 ? sites->at.at[0] : NULL;
+    if (s && s->kind == IS_DECL && s->var.value && s->var.var->slots == 1) {
+        Parts inside = {p->of, true, true, false};
+        walk_expr(&s->var.value, look_at, &inside);
+        p->same &= inside.known && inside.same;
+        p->sizes |= inside.sizes;
+    } else {
+        p->same = false;
+    }
+}
 
 static void look_at_var(void *user, Nat var)
 {
-    Sizes *s = user;
-    s->all &= is_size(s->of, var);
+    Parts *p = user;
+    p->sizes = true;
+    if (!is_size(p->of, var))
+        look_at_value(p, var);
 }
-
-static void look_at_nat(void *user, ImpExpr **at)
-{
-    const Sizes *s = user;
-    if ((*at)->kind == IE_NAT)
-        nat_each_var(s->of->ctx, (*at)->nat, look_at_var, user);
-}
-
-static bool is_of_sizes(const Divisions *d, ImpExpr *e)
-{
-    Sizes s = {d, true};
-    walk_expr(&e, look_at_nat, &s);
-    return s.all;
-}
-
-typedef struct Parts { /* of a divisor */
-    bool memory, registers, sizes;
-} Parts;
 
 static void look_at(void *user, ImpExpr **at)
 {
     Parts *p = user;
-    p->memory |= (*at)->kind == IE_LOAD || (*at)->kind == IE_SHFL || (*at)->kind == IE_COND;
-    p->registers |= (*at)->kind == IE_VAR;
-    p->sizes |= (*at)->kind == IE_NAT && !nat_is_const((*at)->nat);
+    const ImpExpr *e = *at;
+    const bool input = imp_is_parameter(e);
+    p->known &= input || (e->kind != IE_LOAD && e->kind != IE_SHFL && e->kind != IE_COND);
+    p->sizes |= input;
+    if (e->kind == IE_VAR)
+        look_at_value(p, e->var.var);
+    if (e->kind == IE_NAT)
+        nat_each_var(p->of->ctx, e->nat, look_at_var, p);
 }
 
 /* CUDA's compiler multiplies by the reciprocal of such a literal by itself. */
@@ -76,20 +89,17 @@ static bool is_power_of_two(const ImpExpr *e)
     return e->kind == IE_LIT && fabs(frexp(e->lit.f, &exponent)) == 0.5;
 }
 
-/* A float is divided by a number that is often a power of two: one that follows from sizes alone. */
+/* A float is divided by a number that is often a power of two: one that follows from sizes. */
 static ImpExpr *divisor_of(const Divisions *d, const ImpExpr *e)
 {
     if (e->kind != IE_OP || e->op.id != P_div || (e->type != SC_F32 && e->type != SC_F64))
         return NULL;
     ImpExpr *by = e->op.args[1];
-    Parts p = {false, false, false};
+    Parts p = {d, true, true, false};
     walk_expr(&by, look_at, &p);
-    if (p.memory || (by->kind == IE_VAR && by->var.var->divides))
+    if (!p.known || is_power_of_two(by) || (by->kind == IE_VAR && by->var.var->divides))
         return NULL;
-    if (is_power_of_two(by))
-        return NULL;
-    const bool follows = p.sizes && !p.registers && is_of_sizes(d, by);
-    return e->type == SC_F64 || follows ? by : NULL;
+    return e->type == SC_F64 || (p.same && p.sizes) ? by : NULL;
 }
 
 static void find_divisor(void *user, ImpExpr **at)
